@@ -1,0 +1,52 @@
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+CHAPTERS := $(notdir $(basename $(wildcard book/$(CHAPTER)*_*.ipynb)))
+
+.PHONY: book test refresh lint serve assignments help
+
+help:
+	@echo "make book         build the site, in _build/html"
+	@echo "make test         run every notebook and compare; then tests/"
+	@echo "make refresh      run every notebook in place, keep what it shows"
+	@echo "make lint         ruff, over scripts and notebooks"
+	@echo "make serve        the site at http://localhost:$(PORT)"
+	@echo "make assignments  student editions, in grading/release (CHAPTER=02 for one)"
+
+# A failed build forgets what it read: the next one repeats every warning.
+book: .venv/ready
+	@$(BIN)/jupyter-book build . -W -n --keep-going \
+	  || { rm -rf _build/.doctrees; exit 1; }
+	@echo "Read it: file://$(CURDIR)/_build/html/index.html  (or: make serve)"
+
+test: .venv/ready
+	@$(BIN)/python -m pytest
+
+refresh: .venv/ready
+	@$(BIN)/python -m tools.refresh
+
+lint: .venv/ready
+	@$(BIN)/ruff check .
+
+serve: book
+	@echo "http://localhost:$(PORT)  (stop with Ctrl-C)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 -d _build/html
+
+assignments: .nbgrader/ready
+	@$(BIN)/python -m tools.editions $(CHAPTERS)
+
+.venv/ready: requirements.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
+	@echo "Setting up .venv: once, a few minutes."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -r requirements.txt
+	@touch $@
+
+# For teachers: more than 100 packages, kept apart from the course's own.
+.nbgrader/ready: .venv/ready grading/requirements.txt
+	@echo "Setting up .nbgrader: once, a minute."
+	@$(PYTHON) -m venv .nbgrader
+	@.nbgrader/bin/python -m pip install -r grading/requirements.txt
+	@JUPYTER_PATH=.nbgrader/share/jupyter \
+	  $(BIN)/python -m ipykernel install --prefix .nbgrader  # grades with torch
+	@touch $@

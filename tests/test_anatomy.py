@@ -1,0 +1,87 @@
+"""Every chapter is built alike, so that a reader always knows where to look."""
+
+import ast
+import re
+
+from chapters import cells, each_chapter, notebook
+
+TAGS = {"hide-input", "remove-cell", "nbval-ignore-output"}
+LAST = ["## Pitfalls", "## Exercises", "## Summary", "## References"]
+
+
+@each_chapter
+def test_sections(path):
+    prose = [cell.source for cell in cells(path, "markdown")]
+    headings = re.findall(r"^#+ .*", "\n".join(prose), re.MULTILINE)
+    assert [h for h in headings if h.startswith("# ")] == headings[:1]
+    sections = [h for h in headings if h.startswith("## ")]
+    assert headings[1] == "## Setup" and len(sections) >= 7
+    assert sections[-4:] == LAST
+    assert not [h for h in headings if h.startswith("####")]
+
+
+@each_chapter
+def test_opening(path):
+    question, _, promise = cells(path, "markdown")[0].source.partition(
+        "**You will**")
+    assert re.search(r"\d", question), "the failure has a number"
+    assert "**You need**" in promise
+    assert re.search(r"\*\*Time\*\* \d+ minutes", promise)
+
+
+@each_chapter
+def test_every_claim_is_checked(path):
+    """A section between Setup and Exercises asserts, or prints what it says."""
+    title, checked = None, {}
+    for cell in notebook(path).cells:
+        if cell.cell_type == "markdown":
+            for heading in re.findall(r"^## (.*)", cell.source, re.MULTILINE):
+                title, checked[heading] = heading, False
+        elif title:
+            checked[title] |= "assert" in cell.source
+    bare = {"Setup", "Exercises", "Summary", "References"}
+    assert not [t for t, has in checked.items() if not has and t not in bare]
+
+
+@each_chapter
+def test_summary_is_short(path):
+    prose = "\n".join(cell.source for cell in cells(path, "markdown"))
+    summary = re.search(r"(?s)## Summary\n(.*?)## References", prose)[1]
+    assert 3 <= len(re.findall(r"^- ", summary, re.MULTILINE)) <= 5
+
+
+@each_chapter
+def test_folds_open_by_name(path):
+    for cell in cells(path, "code"):
+        tags = set(cell.metadata.get("tags", []))
+        assert tags <= TAGS, cell.id
+        if "hide-input" in tags:
+            assert "code_prompt_show" in cell.metadata.get("mystnb", {}), cell.id
+
+
+@each_chapter
+def test_lines_fit_the_page(path):
+    for cell in cells(path, "code"):
+        assert max(map(len, cell.source.splitlines())) <= 80, cell.id
+
+
+@each_chapter
+def test_nothing_but_its_check_uses_an_answer(path):
+    """Else a student edition, whose answers are stubs, would stop there."""
+    parts = "solution", "check", "grade"
+    code = cells(path, "code")
+    answers = {node.name for cell in code if cell.id.startswith("solution-")
+               for node in ast.parse(cell.source).body}
+    for cell in code:
+        if not cell.id.startswith(parts):
+            names = {node.id for node in ast.walk(ast.parse(cell.source))
+                     if isinstance(node, ast.Name)}
+            assert not names & answers, cell.id
+
+
+@each_chapter
+def test_markdown_reads_well_outside_the_book(path):
+    """Colab and GitHub show MyST directives and roles as raw text."""
+    for cell in cells(path, "markdown"):
+        assert not re.search(r"^(:::|```)\{", cell.source, re.MULTILINE), cell.id
+        assert not re.search(r"\{[a-z:]+\}`", cell.source), cell.id

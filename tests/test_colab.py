@@ -1,0 +1,22 @@
+"""Each notebook opens alone in Colab: nothing to install, nothing to fetch."""
+
+import ast
+import sys
+
+from chapters import cells, each_chapter
+
+CARRIED = {"numpy", "matplotlib", "torch"}
+NETWORK = {"ftplib", "http", "socket", "subprocess", "urllib"}
+
+
+@each_chapter
+def test_imports_are_there(path):
+    code = "\n".join(cell.source for cell in cells(path, "code"))
+    modules = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module.split(".")[0])
+    assert modules <= CARRIED | sys.stdlib_module_names
+    assert not modules & NETWORK

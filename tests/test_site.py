@@ -1,0 +1,183 @@
+"""The built site in a real browser: every page, wide and narrow, in both modes.
+
+Opened from disk, as a reader without a server would; nothing may come from
+anywhere else.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from chapters import CHAPTERS, ROOT, each_chapter
+from needs import absent
+from playwright.sync_api import Error, sync_playwright
+from test_toc import pages
+
+REMOTE = "git@github.com:ada/course.git"
+COLAB = "https://colab.research.google.com/github/ada/course/blob/main/book/"
+HERE_ONLY = {".*", "_build", "data", "grading"}
+SYSTEM = "chromium", "chromium-browser", "google-chrome"
+WIDTHS = 1280, 390
+
+# What axe-core finds in the theme's own parts, whatever the page says.
+THEME = {"label-content-name-mismatch", "region"}
+
+FROM_DISK = {"preload": False}      # else axe-core fetches style sheets: an error
+
+each_page = pytest.mark.parametrize("page", pages())
+each_mode = pytest.mark.parametrize("mode", ["light", "dark"])
+
+BROKEN = 'mjx-merror, mjx-mtext[style*="color: red"]'
+RAW = """() => [...document.querySelectorAll(".math")]
+    .filter(math => !math.querySelector("mjx-container")).length"""
+TOO_WIDE = """() => {
+    const width = document.documentElement.clientWidth
+    return document.documentElement.scrollWidth - width }"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The book, built as a clone of REMOTE would build it."""
+    clone = tmp_path_factory.mktemp("site") / "course"
+    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(*HERE_ONLY))
+    for command in (["init", "-q"], ["remote", "add", "origin", REMOTE]):
+        subprocess.run(["git", *command], cwd=clone, check=True)
+    ours = {"GITHUB_REPOSITORY", "SOURCE_DATE_EPOCH"}
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ours}
+    build = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", ".",
+         "-W", "-n", "--keep-going"], cwd=clone, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert build.returncode == 0, build.stdout
+    return clone / "_build" / "html"
+
+
+def launch(playwright):
+    """The browser that Playwright installed, or else the system's."""
+    try:
+        return playwright.chromium.launch()
+    except Error:
+        for name in SYSTEM:
+            if program := shutil.which(name):
+                return playwright.chromium.launch(
+                    executable_path=program, args=["--no-sandbox"])
+    return None
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        started = launch(playwright)
+        if started is None:
+            absent("a browser", "run `.venv/bin/playwright install chromium`,"
+                   " or install your system's chromium")
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def visit(site, browser):
+    """What a reader meets on a page, in light or dark mode, at each width."""
+    @cache
+    def see(page, mode):
+        context = browser.new_context(color_scheme=mode)
+        tab = context.new_page()
+        seen = SimpleNamespace(requests=[], errors=[], too_wide={}, axe={})
+        tab.on("request", lambda request: seen.requests.append(request.url))
+        tab.on("pageerror", lambda error: seen.errors.append(str(error)))
+        tab.on("console", lambda line: line.type in ("error", "warning")
+               and seen.errors.append(line.text))
+        tab.goto((site / f"{page}.html").as_uri())
+        tab.evaluate("window.MathJax?.startup?.promise")
+        seen.mode = tab.evaluate("document.documentElement.dataset.theme")
+        seen.broken = tab.locator(BROKEN).all_inner_texts()
+        seen.raw = tab.evaluate(RAW)
+        seen.colab = tab.locator(f'a[href^="{COLAB}"]').evaluate_all(
+            "links => links.map(link => link.href)")
+        seen.downloads = tab.locator('a[href*="_sources"]').evaluate_all(
+            "links => links.map(link => link.href)")
+        for width in WIDTHS:
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.wait_for_timeout(500)   # the theme looks again at what scrolls
+            seen.too_wide[width] = tab.evaluate(TOO_WIDE)
+            found = Axe().run(tab, options=FROM_DISK).response["violations"]
+            seen.axe[width] = {
+                rule["id"]: [node["html"] for node in rule["nodes"]]
+                for rule in found if rule["id"] not in THEME}
+        context.close()
+        return seen
+    return see
+
+
+@each_page
+@each_mode
+def test_nothing_comes_from_elsewhere(visit, page, mode):
+    seen = visit(page, mode)
+    assert seen.mode == mode
+    assert not [url for url in seen.requests
+                if not url.startswith(("file:", "data:"))]
+
+
+@each_page
+@each_mode
+def test_no_console_error(visit, page, mode):
+    assert not visit(page, mode).errors
+
+
+@each_page
+@each_mode
+def test_formulas_are_typeset(visit, page, mode):
+    seen = visit(page, mode)
+    assert not seen.broken and not seen.raw
+
+
+@each_page
+@each_mode
+def test_nothing_sticks_out(visit, page, mode):
+    assert visit(page, mode).too_wide == dict.fromkeys(WIDTHS, 0)
+
+
+@each_page
+@each_mode
+def test_everybody_can_read_it(visit, page, mode):
+    assert visit(page, mode).axe == {width: {} for width in WIDTHS}
+
+
+@each_chapter
+def test_colab_opens_this_chapter(visit, path):
+    links = visit(f"book/{path.stem}", "light").colab
+    assert set(links) == {f"{COLAB}{path.name}"}
+
+
+@each_chapter
+def test_the_notebook_can_be_downloaded(visit, site, path):
+    links = visit(f"book/{path.stem}", "light").downloads
+    assert any(link.endswith(f"/{path.name}") for link in links)
+    copy = site / "_sources" / "book" / path.name
+    assert copy.read_bytes() == path.read_bytes()
+
+
+def test_search_finds_every_chapter_that_says_softmax(site, browser):
+    tab = browser.new_page()
+    tab.goto((site / "search.html").as_uri() + "?q=softmax")
+    results = tab.locator("#search-results li a")
+    results.first.wait_for()
+    found = " ".join(results.evaluate_all("links => links.map(l => l.href)"))
+    said = [path.stem for path in CHAPTERS
+            if "softmax" in path.read_text("utf-8")]
+    assert said and all(stem in found for stem in said)
+    tab.close()
+
+
+def test_the_first_page_is_the_front_page(site, browser):
+    tab = browser.new_page()
+    tab.goto((site / "index.html").as_uri())
+    tab.wait_for_url("**/book/intro.html")
+    tab.close()
