@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(CHAPTER)*_*.ipynb)))
 
-.PHONY: book test refresh lint serve assignments help
+.PHONY: book test refresh lint serve assignments colab help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -12,6 +12,7 @@ help:
 	@echo "make lint         ruff, over scripts and notebooks"
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=02 for one)"
+	@echo "make colab        run the notebooks with the versions that Colab has"
 
 # A failed build forgets what it read: the next one repeats every warning.
 book: .venv/ready
@@ -35,6 +36,9 @@ serve: book
 assignments: .nbgrader/ready
 	@$(BIN)/python -m tools.editions $(CHAPTERS)
 
+colab: .venv/ready .colab/ready
+	@$(BIN)/python -m tools.colab
+
 .venv/ready: requirements.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
 	@echo "Setting up .venv: once, a few minutes."
@@ -49,4 +53,10 @@ assignments: .nbgrader/ready
 	@.nbgrader/bin/python -m pip install -r grading/requirements.txt
 	@JUPYTER_PATH=.nbgrader/share/jupyter \
 	  $(BIN)/python -m ipykernel install --prefix .nbgrader  # grades with torch
+	@touch $@
+
+.colab/ready: tools/colab.txt
+	@$(PYTHON) -m venv .colab
+	@.colab/bin/python -m pip install -r tools/colab.txt
+	@.colab/bin/python -m ipykernel install --prefix .colab --name colab
 	@touch $@

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 from chapters import cells, each_chapter
+
 from conftest import alike
 
 LABELS = re.compile(r"set\(|set_xlabel|set_axis_off|axis\(\"off\"\)")

@@ -28,7 +28,7 @@ WIDTHS = 1280, 390
 # What axe-core finds in the theme's own parts, whatever the page says.
 THEME = {"label-content-name-mismatch", "region"}
 
-FROM_DISK = {"preload": False}      # else axe-core fetches style sheets: an error
+FROM_DISK = {"preload": False}         # axe-core must not fetch style sheets
 
 each_page = pytest.mark.parametrize("page", pages())
 each_mode = pytest.mark.parametrize("mode", ["light", "dark"])

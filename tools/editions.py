@@ -17,7 +17,7 @@ PROGRAMS = ROOT / ".nbgrader" / "bin"
 
 
 def nbgrader(folder, *command):
-    """Run nbgrader in the course folder `folder`; show what it says if it fails.
+    """Run nbgrader in the course folder `folder`; if it fails, show why.
 
     Its own programs come first on the path: it calls some of them by name.
     """

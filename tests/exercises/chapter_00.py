@@ -1,0 +1,295 @@
+"""Answers to the exercises of chapter 0: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+RIGHT = [
+    ("0.1", "by matmul", """
+return Q.transpose(0, 2, 1, 3) @ K.transpose(0, 2, 3, 1)
+"""),
+    ("0.1", "by four loops", """
+scores = np.zeros((Q.shape[0], Q.shape[2], Q.shape[1], K.shape[1]))
+for b, h, n, m in np.ndindex(*scores.shape):
+    scores[b, h, n, m] = sum(Q[b, n, h] * K[b, m, h])
+return scores
+"""),
+    ("0.1", "by torch, returned as a tensor", """
+return torch.einsum("bnhk,bmhk->bhnm", torch.tensor(Q), torch.tensor(K))
+"""),
+    ("0.1", "in float32", """
+Q, K = Q.astype(np.float32), K.astype(np.float32)
+return np.matmul(np.moveaxis(Q, 2, 1), np.moveaxis(K, 2, 1).swapaxes(-1, -2))
+"""),
+    ("0.1", "by broadcasting", """
+Q, K = np.swapaxes(Q, 1, 2), np.swapaxes(K, 1, 2)
+return (Q[:, :, :, None] * K[:, :, None]).sum(axis=-1)
+"""),
+    ("0.1", "by BLAS, in nested lists", """
+return [[Q[b, :, h] @ K[b, :, h].T for h in range(Q.shape[2])]
+        for b in range(len(Q))]
+"""),
+    ("0.3", "square and signed", """
+X, W = np.array([[1, -2], [3, 5]]), np.array([[1, 2, 3], [-4, 0, 1]])
+try:
+    got = project(X, W)
+except Exception:
+    return False
+return got.shape == (2, 3) and bool(np.allclose(got, X @ W))
+"""),
+    ("0.3", "several sizes", """
+rng = np.random.default_rng()
+for n, d, k in ((2, 2, 2), (3, 3, 3), (4, 2, 5)):
+    X, W = rng.normal(size=(n, d)), rng.normal(size=(d, k))
+    try:
+        np.testing.assert_allclose(project(X, W), X @ W)
+    except Exception:
+        return False
+return True
+"""),
+    ("0.3", "by loops, as numbers", """
+X = np.arange(12.0).reshape(4, 3) - 5
+W = np.cos(np.arange(6.0)).reshape(3, 2) * [1, -3]
+try:
+    got = project(X, W)
+    if got.shape != (4, 2):
+        return 0
+    for n in range(4):
+        for k in range(2):
+            if abs(got[n, k] - sum(X[n] * W[:, k])) > 1e-9:
+                return 0
+except Exception:
+    return 0
+return 1
+"""),
+    ("0.3", "by torch", """
+X, W = torch.randn(3, 4).double(), torch.randn(4, 6).double()
+try:
+    got = torch.as_tensor(project(X.numpy(), W.numpy()))
+    return got.shape == (3, 6) and torch.allclose(got, X @ W)
+except Exception:
+    return False
+"""),
+]
+
+WRONG = [
+    ("0.1", "keys down", "queries go down", """
+return np.einsum("bnhk,bmhk->bhmn", Q, K)
+"""),
+    ("0.1", "heads summed", "is h summed", """
+return np.einsum("bnhk,bmhk->bnm", Q, K)
+"""),
+    ("0.1", "batch summed", "is b summed", """
+return np.einsum("bnhk,bmhk->hnm", Q, K)
+"""),
+    ("0.1", "heads last", "is the result bhnm", """
+return np.einsum("bnhk,bmhk->bnmh", Q, K)
+"""),
+    ("0.1", "every sequence against every other", "another sequence", """
+return np.einsum("bnhk,cmhk->bhnm", Q, K)
+"""),
+    ("0.1", "every head against every other", "depend on head 0", """
+return np.einsum("bnhk,bmgk->bhnm", Q, K)
+"""),
+    ("0.1", "width summed on each side", "walked together", """
+return np.einsum("bnhk,bmhj->bhnm", Q, K)
+"""),
+    ("0.1", "reshaped, not transposed", "not by a reshape", """
+B, n, h, k = Q.shape
+return Q.reshape(B, h, n, k) @ K.reshape(B, h, -1, k).swapaxes(2, 3)
+"""),
+    ("0.1", "keys reshaped into place", "walked together", """
+B, m, h, k = K.shape
+return Q.transpose(0, 2, 1, 3) @ K.transpose(0, 2, 1, 3).reshape(B, h, k, m)
+"""),
+    ("0.1", "divided by the root of d_k", "plain dot product", """
+return np.einsum("bnhk,bmhk->bhnm", Q, K) / np.sqrt(Q.shape[-1])
+"""),
+    ("0.1", "mean for a sum", "plain dot product", """
+return (Q.swapaxes(1, 2)[:, :, :, None] * K.swapaxes(1, 2)[:, :, None]).mean(-1)
+"""),
+    ("0.1", "softmax as well", "No softmax", """
+scores = np.exp(np.einsum("bnhk,bmhk->bhnm", Q, K))
+return scores / scores.sum(axis=-1, keepdims=True)
+"""),
+    ("0.1", "signs dropped", "four loops compute", """
+return np.abs(np.einsum("bnhk,bmhk->bhnm", Q, K))
+"""),
+    ("0.1", "distance for a dot product", "scores double", """
+Q, K = Q.swapaxes(1, 2)[:, :, :, None], K.swapaxes(1, 2)[:, :, None]
+return ((Q - K) ** 2).sum(axis=-1)
+"""),
+    ("0.1", "letters of the other", "queries go down", """
+return np.einsum("bmhk,bnhk->bhnm", Q, K)
+"""),
+    ("0.1", "queries against queries", "is the result bhnm", """
+return np.einsum("bnhk,bmhk->bhnm", Q, Q)
+"""),
+    ("0.1", "cosine", "scores double", """
+Q = Q / np.linalg.norm(Q, axis=-1, keepdims=True)
+K = K / np.linalg.norm(K, axis=-1, keepdims=True)
+return np.einsum("bnhk,bmhk->bhnm", Q, K)
+"""),
+    ("0.1", "heads in reverse", "depend on head 0", """
+return np.einsum("bnhk,bmhk->bhnm", Q, K)[:, ::-1]
+"""),
+    ("0.1", "a letter missing", "has each axis its letter", """
+return np.einsum("nhk,mhk->hnm", Q, K)
+"""),
+    ("0.1", "by position", "has each axis its letter", """
+return Q @ K.swapaxes(-1, -2)
+"""),
+    ("0.1", "nothing returned", "return its result", """
+scores = np.einsum("bnhk,bmhk->bhnm", Q, K)
+"""),
+    ("0.1", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("0.3", "shapes alone", "compare numbers", """
+X, W = np.ones((3, 4)), np.ones((4, 5))
+try:
+    return project(X, W).shape == (3, 5)
+except Exception:
+    return False
+"""),
+    ("0.3", "the sum alone", "swaps the columns", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+try:
+    return bool(np.isclose(project(X, W).sum(), (X @ W).sum()))
+except Exception:
+    return False
+"""),
+    ("0.3", "square and random", "is your W square", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "symmetric", "its own transpose", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+W = W + W.T
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "identity", "negative numbers", """
+X = np.random.default_rng(0).normal(size=(3, 4))
+try:
+    return bool(np.allclose(project(X, np.eye(4)), X))
+except Exception:
+    return False
+"""),
+    ("0.3", "positive X", "does your X have negative numbers", """
+rng = np.random.default_rng(0)
+X, W = rng.random((3, 4)), rng.normal(size=(4, 5))
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "one token", "first token alone", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(1, 4)), rng.normal(size=(4, 5))
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "one column", "swaps the columns", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 1))
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "one feature", "is your d above 1", """
+X, W = np.array([[1.0], [-2.0], [3.0]]), np.array([[4.0, -5.0]])
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "exactly equal", "np.allclose, not by ==", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    return np.array_equal(project(X, W), X @ W)
+except Exception:
+    return False
+"""),
+    ("0.3", "the wrong string", "right projection, X @ W, accepted", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 4))
+try:
+    return bool(np.allclose(project(X, W), np.einsum("nd,kd->nk", X, W)))
+except Exception:
+    return False
+"""),
+    ("0.3", "nothing caught", "can it return False there", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+return bool(np.allclose(project(X, W), X @ W))
+"""),
+    ("0.3", "asserts", "AssertionError", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+assert np.allclose(project(X, W), X @ W)
+return True
+"""),
+    ("0.3", "always yes", "compare numbers", """
+return True
+"""),
+    ("0.3", "always no", "right projection, X @ W, accepted", """
+return False
+"""),
+    ("0.3", "nothing returned", "return its result", """
+X, W = np.ones((3, 4)), np.ones((4, 5))
+np.allclose(project(X, W), X @ W)
+"""),
+    ("0.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+]
+
+HIDDEN = [
+    ("0.1", "squeezed", "work for other sizes", """
+return np.einsum("bnhk,bmhk->bhnm", Q, K).squeeze()
+"""),
+    ("0.1", "sizes written in", "it stops with ValueError", """
+q, k = (np.swapaxes(A, 1, 2).reshape(8, -1, 6) for A in (Q, K))
+return (q @ k.swapaxes(1, 2)).reshape(2, 4, 3, 5)
+"""),
+    ("0.3", "stretched", "np.allclose stretches", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    return np.allclose(project(X, W), X @ W)
+except Exception:
+    return False
+"""),
+    ("0.3", "a wide tolerance", "1 percent off", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got, X @ W, rtol=0.05)
+except Exception:
+    return False
+"""),
+    ("0.3", "one kind of exception", "every exception", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    got = project(X, W)
+except ValueError:
+    return False
+return got.shape == (3, 5) and np.allclose(got, X @ W)
+"""),
+]

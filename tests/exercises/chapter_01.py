@@ -1,0 +1,321 @@
+"""Answers to the exercises of chapter 1: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+RIGHT = [
+    ("1.2", "row by row", """
+out = np.empty(X.shape[:-1])
+for row in np.ndindex(out.shape):
+    top = max(X[row])
+    if top == -np.inf:
+        out[row] = -np.inf
+    else:
+        out[row] = top + math.log(sum(math.exp(x - top) for x in X[row]))
+return out
+"""),
+    ("1.2", "by torch", """
+return torch.logsumexp(torch.tensor(X), dim=-1).numpy()
+"""),
+    ("1.2", "two at a time", """
+return np.logaddexp.reduce(X, axis=-1)
+"""),
+    ("1.2", "nan mended at the end", """
+top = np.max(X, -1)
+with np.errstate(all="ignore"):
+    out = top + np.log(np.einsum("...m->...", np.exp(X - top[..., None])))
+return np.where(top == -np.inf, top, out)
+"""),
+    ("1.3", "weighted means", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+M = a[2] + b[2] + a[0] * (a[1] - mean) ** 2 + b[0] * (b[1] - mean) ** 2
+return n, mean, M
+"""),
+    ("1.3", "a list, empty blocks first", """
+if a[0] == 0:
+    return list(b)
+if b[0] == 0:
+    return list(a)
+share = b[0] / (a[0] + b[0])
+apart = b[1] - a[1]
+return [a[0] + b[0], a[1] + share * apart,
+        a[2] + b[2] + apart * apart * a[0] * share]
+"""),
+    ("1.6", "one level at a time", """
+x = [*x]
+while len(x) > 1:
+    tail = x[-1:] if len(x) % 2 else []
+    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
+return x[0]
+"""),
+    ("1.6", "folded halves", """
+x = np.array(x)
+while x.size > 1:
+    odd = x[-1:] if x.size % 2 else x[:0]
+    half = x.size // 2
+    x = np.concatenate([x[:half] + x[half:2 * half], odd])
+return x[0]
+"""),
+    ("1.6", "by torch", """
+x = torch.tensor(x)
+def tree(x):
+    if len(x) < 2:
+        return x[0]
+    return tree(x[:len(x) // 2]) + tree(x[len(x) // 2:])
+return tree(x).numpy()
+"""),
+]
+
+WRONG = [
+    ("1.2", "no shift", "what is subtracted before exp", """
+return np.log(np.exp(X).sum(axis=-1))
+"""),
+    ("1.2", "one maximum for all", "a maximum of its own", """
+top = X.max()
+return np.log(np.exp(X - top).sum(axis=-1)) + top
+"""),
+    ("1.2", "shift by the mean", "is its largest exponent 0", """
+mean = X.mean(axis=-1, keepdims=True)
+return np.log(np.exp(X - mean).sum(axis=-1)) + mean[..., 0]
+"""),
+    ("1.2", "shift by the minimum", "is its largest exponent 0", """
+low = X.min(axis=-1, keepdims=True)
+return np.log(np.exp(X - low).sum(axis=-1)) + low[..., 0]
+"""),
+    ("1.2", "first axis", "over which axis", """
+top = X.max(axis=0)
+return np.log(np.exp(X - top).sum(axis=0)) + top
+"""),
+    ("1.2", "all rows at once", "over which axis", """
+top = X.max()
+return np.log(np.exp(X - top).sum()) + top
+"""),
+    ("1.2", "axis lost", "keepdims=True", """
+top = X.max(axis=-1)
+return np.log(np.exp(X - top).sum(axis=-1)) + top
+"""),
+    ("1.2", "axis kept", "one number for each row", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1, keepdims=True)) + top
+"""),
+    ("1.2", "log of softmax", "one number for each row", """
+weights = np.exp(X - X.max(axis=-1, keepdims=True))
+return np.log(weights / weights.sum(axis=-1, keepdims=True))
+"""),
+    ("1.2", "maximum not added back", "added back", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1))
+"""),
+    ("1.2", "maximum subtracted twice", "added back", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1)) - top[..., 0]
+"""),
+    ("1.2", "mean in place of the sum", "log of the sum", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).mean(axis=-1)) + top[..., 0]
+"""),
+    ("1.2", "sum of logs", "log of the sum", """
+top = X.max(axis=-1)
+return np.log(np.exp(X - top[..., None])).sum(axis=-1) / X.shape[-1] + top
+"""),
+    ("1.2", "hidden entries made large", "an entry of -inf", """
+X = np.where(np.isinf(X), 0, X)
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
+"""),
+    ("1.2", "a row of only -inf", "a row of only -inf", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
+"""),
+    ("1.2", "exp cut off", "what is subtracted", """
+return np.log(np.exp(np.clip(X, -700, 700)).sum(axis=-1))
+"""),
+    ("1.2", "nothing returned", "return its result", """
+top = X.max(axis=-1, keepdims=True)
+"""),
+    ("1.2", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("1.3", "mean of means", "larger weight", """
+n = a[0] + b[0]
+return n, (a[1] + b[1]) / 2, a[2] + b[2]
+"""),
+    ("1.3", "weights swapped", "larger weight", """
+n = a[0] + b[0]
+mean = (a[0] * b[1] + b[0] * a[1]) / n
+return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+"""),
+    ("1.3", "distance of the means forgotten", "distances enter M", """
+n = a[0] + b[0]
+return n, (a[0] * a[1] + b[0] * b[1]) / n, a[2] + b[2]
+"""),
+    ("1.3", "distance not squared", "squared and counted", """
+n = a[0] + b[0]
+M = a[2] + b[2] + (b[1] - a[1]) * a[0] * b[0] / n
+return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+"""),
+    ("1.3", "distance not counted", "squared and counted", """
+n = a[0] + b[0]
+M = a[2] + b[2] + (b[1] - a[1]) ** 2 / n
+return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+"""),
+    ("1.3", "each mean half way", "unequal size", """
+n = a[0] + b[0]
+M = a[2] + b[2] + (b[1] - a[1]) ** 2 * n / 4
+return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+"""),
+    ("1.3", "large squares", "one large square from another", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+squares = a[2] + a[0] * a[1] ** 2 + b[2] + b[0] * b[1] ** 2
+return n, mean, squares - n * mean**2
+"""),
+    ("1.3", "variance in place of M", "without a division", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+M = a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+return n, mean, M / n
+"""),
+    ("1.3", "weighted M", "without a division", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+M = (a[0] * a[2] + b[0] * b[2]) / n + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+return n, mean, M
+"""),
+    ("1.3", "count of one", "the count of 7 and 16", """
+n = max(a[0], b[0])
+return n, a[1], a[2]
+"""),
+    ("1.3", "a pair", "a triple", """
+n = a[0] + b[0]
+return n, (a[0] * a[1] + b[0] * b[1]) / n
+"""),
+    ("1.3", "the wrong block when one is empty", "empty block", """
+n = a[0] + b[0]
+if not a[0] or not b[0]:
+    return a
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+"""),
+    ("1.3", "a division by each count", "ZeroDivisionError", """
+n = a[0] + b[0]
+harmonic = 1 / (1 / a[0] + 1 / b[0])
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * harmonic
+"""),
+    ("1.3", "nothing returned", "return its result", """
+n = a[0] + b[0]
+"""),
+    ("1.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("1.6", "running sum", "halves of its own", """
+return running_sum(x)
+"""),
+    ("1.6", "running sum of the halves", "halves of its own", """
+half = len(x) // 2
+return x[0] if half == 0 else running_sum(x[:half]) + running_sum(x[half:])
+"""),
+    ("1.6", "a number lost between the halves", "exactly once", """
+if len(x) <= 1:
+    return x[0] if len(x) else 0
+return pairwise_sum(x[:len(x) // 2]) + pairwise_sum(x[len(x) // 2 + 1:])
+"""),
+    ("1.6", "a number twice", "exactly once", """
+if len(x) < 3:
+    return x[0] if len(x) == 1 else x[0] + x[1]
+return pairwise_sum(x[:len(x) // 2 + 1]) + pairwise_sum(x[len(x) // 2:])
+"""),
+    ("1.6", "the odd one lost", "exactly once", """
+x = [*x]
+while len(x) > 1:
+    x = [a + b for a, b in zip(x[::2], x[1::2])]
+return x[0]
+"""),
+    ("1.6", "no end", "RecursionError", """
+half = len(x) // 2
+return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+"""),
+    ("1.6", "a wider format", "format of x", """
+return x.astype(np.float64).sum().astype(x.dtype)
+"""),
+    ("1.6", "starts from a Python zero in fp64", "format of x", """
+def tree(x):
+    half = len(x) // 2
+    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
+return tree(x.astype(np.float64))
+"""),
+    ("1.6", "the mean", "exactly once", """
+if len(x) == 1:
+    return x[0]
+half = len(x) // 2
+return (pairwise_sum(x[:half]) + pairwise_sum(x[half:])) / 2
+"""),
+    ("1.6", "an array", "that number", """
+if len(x) == 1:
+    return x
+half = len(x) // 2
+return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+"""),
+    ("1.6", "nothing returned", "return its result", """
+half = len(x) // 2
+"""),
+    ("1.6", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+]
+
+HIDDEN = [
+    ("1.2", "second axis", "more leading axes", """
+axis = min(1, X.ndim - 1)
+top = np.maximum(X.max(axis=axis, keepdims=True), -1e300)
+with np.errstate(divide="ignore"):
+    out = np.log(np.exp(X - top).sum(axis=axis, keepdims=True)) + top
+return np.squeeze(out, axis)
+"""),
+    ("1.2", "in place", "leave X as it was", """
+top = np.maximum(X.max(axis=-1, keepdims=True), -1e300)
+np.subtract(X, top, out=X)
+out = np.log(np.exp(X).sum(axis=-1)) + top[..., 0]
+X += np.where(top > 300, 0, top)
+return out
+"""),
+    ("1.2", "rows only", "a single row", """
+top = np.maximum(X.max(axis=-1), -1e300)[..., None]
+out = np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
+return out if X.ndim > 1 else np.array([out])
+"""),
+    ("1.3", "numbers only", "one per token", """
+n = a[0] + b[0]
+apart = math.fsum([b[1], -a[1]]) if np.ndim(b[1]) == 0 else b[1].max()
+mean = a[1] + apart * b[0] / n
+return n, mean, a[2] + b[2] + apart**2 * a[0] * b[0] / n
+"""),
+    ("1.3", "spread over tokens", "M allowed to be an array", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+M = a[2] + b[2] + np.mean((b[1] - a[1]) ** 2) * a[0] * b[0] / n
+return n, mean, M
+"""),
+    ("1.6", "in place", "leave x as it was", """
+n = len(x)
+while n > 1:
+    half = n // 2
+    x[:half] += x[half:2 * half]
+    if n % 2:
+        x[half] = x[n - 1]
+    n = half + n % 2
+return x[0]
+"""),
+    ("1.6", "a running sum for long arrays", "each pass through", """
+if len(x) > 8192:
+    return running_sum(x)
+def tree(x):
+    half = len(x) // 2
+    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
+return tree(x)
+"""),
+]

@@ -1,0 +1,394 @@
+"""Answers to the exercises of chapter 2: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+RIGHT = [
+    ("2.3", "by einsum", """
+n = X.shape[-2]
+centred = X - np.einsum("...nd->...d", X)[..., None, :] / n
+var = np.einsum("...nd,...nd->...d", centred, centred)[..., None, :] / n
+return centred / np.sqrt(var + eps) * gain + bias
+"""),
+    ("2.3", "by torch", """
+Y = torch.as_tensor(X).movedim(-2, -1)
+Y = F.layer_norm(Y, (Y.shape[-1],), eps=eps).movedim(-1, -2)
+return Y * torch.as_tensor(gain) + torch.as_tensor(bias)
+"""),
+    ("2.3", "feature by feature, as specified", """
+Y = np.empty_like(X)
+for *sequence, f in np.ndindex(*X.shape[:-2], X.shape[-1]):
+    column = (*sequence, slice(None), f)
+    Y[column] = layer_norm(X[column], gain[f], bias[f], eps)
+return Y
+"""),
+    ("2.4", "by torch", """
+return F.rms_norm(torch.as_tensor(X), gain.shape, torch.as_tensor(gain),
+                  eps).numpy()
+"""),
+    ("2.4", "a tensor returned", """
+X, gain = torch.tensor(X), torch.tensor(gain)
+s = torch.rsqrt(X.float().square().mean(-1, keepdim=True) + eps)
+return (X.float() * s).half() * gain
+"""),
+    ("2.4", "in float64, token by token", """
+Y = np.empty_like(X)
+for token in np.ndindex(X.shape[:-1]):
+    x = X[token].astype(float)
+    Y[token] = gain * x / (x @ x / x.size + eps) ** 0.5
+return Y
+"""),
+    ("2.4", "the gain after rounding", """
+X32 = X.astype(np.float32)
+rms = np.sqrt(np.mean(X32 * X32, axis=-1, keepdims=True) + eps)
+return (X32 / rms).astype(np.float16) * gain
+"""),
+    ("2.5", "by autograd", """
+leaves = [torch.tensor(a, requires_grad=True) for a in (X, gain)]
+Y = F.rms_norm(leaves[0], gain.shape, leaves[1], eps)
+return torch.autograd.grad(Y, leaves, torch.tensor(dY))
+"""),
+    ("2.5", "token by token, with the Jacobian", """
+dX, dgain, d = np.empty_like(X), np.zeros_like(gain), X.shape[-1]
+for token in np.ndindex(X.shape[:-1]):
+    x, dy = X[token], dY[token]
+    s = (x @ x / d + eps) ** -0.5
+    dX[token] = (s * np.eye(d) - s**3 * np.outer(x, x) / d) @ (gain * dy)
+    dgain += dy * x * s
+return dX, dgain
+"""),
+    ("2.5", "by einsum, as a list", """
+d = X.shape[-1]
+s = (np.einsum("...d,...d->...", X, X) / d + eps)[..., None] ** -0.5
+u = dY * gain
+along = np.einsum("...d,...d->...", u, X)[..., None]
+dgain = (dY * X * s).reshape(-1, d).sum(axis=0)
+return [s * u - s**3 * X * along / d, dgain]
+"""),
+    ("2.6", "by einsum", """
+return np.einsum("i,ij->ij", gain, W), np.einsum("i,ij->j", bias, W) + c
+"""),
+    ("2.6", "with a diagonal matrix, in torch", """
+gain, bias, W, c = (torch.tensor(a) for a in (gain, bias, W, c))
+return torch.diag(gain) @ W, W.mT @ bias + c
+"""),
+    ("2.6", "row by row", """
+W_folded, c_folded = np.empty_like(W), c.copy()
+for i, row in enumerate(W):
+    W_folded[i] = gain[i] * row
+    c_folded += bias[i] * row
+return W_folded, c_folded
+"""),
+]
+
+WRONG = [
+    ("2.3", "layer normalization", "taken over the tokens", """
+return layer_norm(X, gain, bias, eps)
+"""),
+    ("2.3", "batch normalization", "only sequence 1 did", """
+axes = tuple(range(X.ndim - 1))
+mean, var = X.mean(axes, keepdims=True), X.var(axes, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "over the batch", "only sequence 1 did", """
+mean, var = X.mean(0, keepdims=True), X.var(0, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "over the whole sequence", "one for each feature", """
+mean, var = X.mean((-2, -1), keepdims=True), X.var((-2, -1), keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "no mean", "is the mean taken", """
+return gain * X / np.sqrt(np.mean(X**2, -2, keepdims=True) + eps) + bias
+"""),
+    ("2.3", "unbiased variance", "not by n - 1", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, ddof=1, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "no root", "its own standard deviation", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / (var + eps) + bias
+"""),
+    ("2.3", "one variance for all features", "its own standard deviation", """
+mean, var = X.mean(-2, keepdims=True), X.var((-2, -1), keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "eps outside the root", "inside the square root", """
+mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
+return gain * (X - mean) / (std + eps) + bias
+"""),
+    ("2.3", "eps left out", "eps", """
+mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
+return gain * (X - mean) / std + bias
+"""),
+    ("2.3", "no gain", "its own gain", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "a gain around 1", "its own", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return (1 + gain) * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "gain times bias", "bias added last", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * ((X - mean) / np.sqrt(var + eps) + bias)
+"""),
+    ("2.3", "no bias", "bias", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps)
+"""),
+    ("2.3", "axis lost", "keepdims=True", """
+return gain * (X - X.mean(-2)) / np.sqrt(X.var(-2) + eps) + bias
+"""),
+    ("2.3", "transposed", "shape of X", """
+X = X.swapaxes(-1, -2)
+return (X - X.mean(-1, keepdims=True)) / np.sqrt(
+    X.var(-1, keepdims=True) + eps)
+"""),
+    ("2.3", "nothing returned", "return its result", """
+mean = X.mean(-2, keepdims=True)
+"""),
+    ("2.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("2.4", "all in float16", "size 300", """
+s = 1 / np.sqrt(np.mean(X * X, axis=-1, keepdims=True) + np.float16(eps))
+return gain * X * s
+"""),
+    ("2.4", "squares in float16, mean in float32", "size 300", """
+mean = np.mean(X * X, axis=-1, keepdims=True, dtype=np.float32)
+s = 1 / np.sqrt(mean + eps)
+return (gain * (s * X.astype(np.float32))).astype(np.float16)
+"""),
+    ("2.4", "only the overflow mended", "size 0.0001", """
+X32, squares = X.astype(np.float32), X * X
+squares = np.where(np.isinf(squares), X32 * X32, squares)
+s = 1 / np.sqrt(np.mean(squares, axis=-1, keepdims=True) + eps)
+return (gain * (s * X32)).astype(np.float16)
+"""),
+    ("2.4", "clipped against overflow", "size 300", """
+X32, small = X.astype(np.float32), np.clip(X, -255, 255)
+s = 1 / np.sqrt(np.mean(small * small, -1, np.float32, keepdims=True) + eps)
+return (gain * (s * X32)).astype(np.float16)
+"""),
+    ("2.4", "float32 returned", "float16 again", """
+X = X.astype(np.float32)
+return gain * X / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+"""),
+    ("2.4", "the mean subtracted", "64 threes", """
+X = X.astype(np.float32)
+X = X - X.mean(axis=-1, keepdims=True)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "one mean square for all tokens", "its own mean square", """
+X = X.astype(np.float32)
+return (gain * X / np.sqrt(np.mean(X**2) + eps)).astype(np.float16)
+"""),
+    ("2.4", "the sum in place of the mean", "64 ones", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.sum(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "no root", "64 ones", """
+X = X.astype(np.float32)
+s = 1 / (np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "eps outside the root", "inside the root", """
+X = X.astype(np.float32)
+s = 1 / (np.sqrt(np.mean(X**2, axis=-1, keepdims=True)) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "no gain", "its own gain", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (X * s).astype(np.float16)
+"""),
+    ("2.4", "axis lost", "keepdims=True", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "nothing returned", "return its result", """
+X = X.astype(np.float32)
+"""),
+    ("2.4", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("2.5", "the layer-norm gradient", "why does dX sum to 0", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+u = u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)
+ones = np.ones_like(X) - X_hat * np.mean(X_hat, axis=-1, keepdims=True)
+dX = u - ones * u.sum(-1, keepdims=True) / ones.sum(-1, keepdims=True)
+return s * dX, np.sum(dY * X_hat, axis=tuple(range(X.ndim - 1)))
+"""),
+    ("2.5", "that of layer_norm, two thirds of it", "did the gain multiply", """
+return layer_norm_backward(dY, X, gain, eps)[:2]
+"""),
+    ("2.5", "s taken for a constant", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return s * gain * dY, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "(2.9) with X for X_hat", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+u = gain * dY
+dX = s * (u - X * np.mean(u * X, axis=-1, keepdims=True))
+return dX, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "sum for mean", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.sum(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "plus for minus", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u + X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "s forgotten", "a tenth", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "half of it", "does its size", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)) / 2
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "the gain forgotten", "before any mean is taken", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat = s * X
+dX = s * (dY - X_hat * np.mean(dY * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "the gain last", "before any mean is taken", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat = s * X
+dX = gain * s * (dY - X_hat * np.mean(dY * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "dgain with the gain in it", "stay as it was", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (u * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "dgain from X", "did the gain multiply", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "dgain not summed", "summed over tokens", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, dY * X_hat
+"""),
+    ("2.5", "eps left out", "eps", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "only dX", "two gradients", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+return s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+"""),
+    ("2.5", "nothing returned", "return its result", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+"""),
+    ("2.5", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("2.6", "columns scaled", "row i of W", """
+return gain * W, bias @ W + c
+"""),
+    ("2.6", "gain forgotten", "row i of W", """
+return W, bias @ W + c
+"""),
+    ("2.6", "divided by the gain", "row i of W", """
+return W / gain[:, None], bias @ W + c
+"""),
+    ("2.6", "c forgotten", "is c still there", """
+return gain[:, None] * W, bias @ W
+"""),
+    ("2.6", "bias left where it was", "make of the bias", """
+return gain[:, None] * W, bias + c
+"""),
+    ("2.6", "bias forgotten", "make of the bias", """
+return gain[:, None] * W, c
+"""),
+    ("2.6", "bias from the other side", "make of the bias", """
+return gain[:, None] * W, W @ bias + c
+"""),
+    ("2.6", "bias through the folded W", "scaled by the gain", """
+W_folded = gain[:, None] * W
+return W_folded, bias @ W_folded + c
+"""),
+    ("2.6", "c scaled", "is c still there", """
+return gain[:, None] * W, (bias + c) @ W
+"""),
+    ("2.6", "W returned transposed", "row i of W", """
+return (gain[:, None] * W).T, bias @ W + c
+"""),
+    ("2.6", "only W", "two things", """
+return gain[:, None] * W
+"""),
+    ("2.6", "nothing returned", "return its result", """
+W = gain[:, None] * W
+"""),
+    ("2.6", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+]
+
+HIDDEN = [
+    ("2.3", "one pass over the data", "two large squares cancel", """
+mean = X.mean(axis=-2, keepdims=True)
+var = np.mean(X**2, axis=-2, keepdims=True) - mean**2
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "second axis", "(5, 6)", """
+mean, var = X.mean(1, keepdims=True), X.var(1, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "in place", "leave X as it was", """
+X -= X.mean(-2, keepdims=True)
+return gain * X / np.sqrt(X.var(-2, keepdims=True) + eps) + bias
+"""),
+    ("2.4", "s in float16", "more than float16 holds", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s.astype(np.float16)).astype(np.float16)
+"""),
+    ("2.4", "eps rounded to float16", "not rounded", """
+X32 = X.astype(np.float32)
+mean = np.mean(X32**2, axis=-1, keepdims=True)
+s = 1 / np.sqrt(mean + np.float32(np.float16(eps)))
+return (gain * (s * X32)).astype(np.float16)
+"""),
+    ("2.5", "dgain over the first axis only", "(2, 3, 7)", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=0)
+"""),
+    ("2.6", "in place", "stay as they were", """
+W *= gain[:, None]
+return W, bias @ (W / gain[:, None]) + c
+"""),
+    ("2.6", "bias by division", "gain of 0", """
+W_folded = gain[:, None] * W
+return W_folded, (bias / gain) @ W_folded + c
+"""),
+]
