@@ -1,12 +1,13 @@
 """Chapter 00: einsum by loops, its sizes, its bill and its drawing."""
 
+import re
 from itertools import product
 
 import matplotlib
 import numpy as np
 import pytest
 import torch
-from chapters import functions
+from chapters import BOOK, cells, functions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,21 @@ def test_loops_are_einsum(case):
     got = CHAPTER.einsum_by_loops(spec, *arrays)
     want = np.einsum(spec, *arrays)
     assert got.shape == want.shape and np.allclose(got, want)
+
+
+@pytest.mark.parametrize("spec", ["n->nn", "n->m", "n->nm"])
+def test_right_hand_letters_are_refused(spec):
+    """A letter doubled on the right, or new there: as np.einsum refuses it."""
+    for einsum in (CHAPTER.einsum_by_loops, np.einsum):
+        with pytest.raises(ValueError):
+            einsum(spec, np.ones(3))
+
+
+@pytest.mark.parametrize("types", [(int, int), (int, float), (np.float32,) * 2])
+def test_loops_keep_the_type_of_numbers(types):
+    operands = [np.array([1, 2], kind) for kind in types]
+    got = CHAPTER.einsum_by_loops("n,n->", *operands)
+    assert got == 5 and got.dtype == np.einsum("n,n->", *operands).dtype
 
 
 def test_loops_are_torch():
@@ -193,6 +209,10 @@ def test_complaint():
         CHAPTER.complaint(lambda: refused(TypeError("a mistake of ours")))
 
 
+def stops(error):
+    raise error
+
+
 def answers(X):
     def check():
         if X is None:
@@ -207,7 +227,13 @@ def answers(X):
     ("is it so?", "0.0 not yet: is it so?"),
     (" two\n  lines ", "0.0 not yet: two lines"),
     (lambda: None, "0.0 correct"),
-    (lambda: None + 1, "0.0 not yet: does your function return its result?"),
+    (lambda: None + 1, "0.0 not yet: does your function return its result?"
+     " (unsupported operand type(s) for +: 'NoneType' and 'int')"),
+    (3, "0.0 not yet: 3"),
+    (lambda: stops(RuntimeError("subscript n does not broadcast")), "0.0 not"
+     " yet: it stops with RuntimeError: subscript n does not broadcast"),
+    (lambda: stops(NotImplementedError("no matmul for strings")), "0.0 not"
+     " yet: it stops with NotImplementedError: no matmul for strings"),
     (lambda: {}["a"], "0.0 not yet: it stops with KeyError: 'a'"),
     (lambda: np.ones(2) + np.ones(3), "0.0 not yet: shapes clash, is a"
      " keepdims=True missing? (operands could not be broadcast together with"
@@ -232,8 +258,15 @@ def test_check_of_accepts_centred_tokens_alone():
     assert CHAPTER.check_of(lambda X: X - X.mean())()
 
 
+def prose(name):
+    """The markdown cell of that name."""
+    [path] = BOOK.glob("00_*.ipynb")
+    [cell] = [cell for cell in cells(path, "markdown") if cell.id == name]
+    return cell.source
+
+
 def test_answers_on_paper_0_2():
-    """What exercise 0.2 says of its five strings."""
+    """What exercise 0.2 says of its strings, its loops and its error."""
     size = {"b": 2, "n": 3, "h": 4, "m": 5, "v": 7, "d": 8}
     rng = np.random.default_rng(0)
 
@@ -249,15 +282,24 @@ def test_answers_on_paper_0_2():
     Y, W = normal("hnv"), normal("hvd")
     assert np.allclose(np.einsum("hnv,hvd->nd", Y, W),
                        sum(Y[i] @ W[i] for i in range(4)))
-    M = normal("md")
-    assert np.isclose(np.einsum("nd,md->", X, M), X.sum(0) @ M.sum(0))
     use, tokens = np.array([[1, 1, 0], [1, 0, 0]]), normal("bnd")
     assert np.allclose(np.einsum("bn,bnd->bd", use, tokens),
                        [tokens[0, :2].sum(0), tokens[1, 0]])
 
+    V, Y = normal("hmv"), np.zeros((4, 3, 7))
+    [loops] = re.findall(r"(?m)```python\n(for h in range\(size(?:.|\n)*?)```",
+                         prose("exercise-0-2"))
+    exec(loops, {"size": size, "Y": Y, "weights": weights, "V": V})
+    assert np.allclose(Y, np.einsum("hnm,hmv->hnv", weights, V))
+
+    with pytest.raises(ValueError) as refused:
+        np.ones((4, 3, 6)) @ np.ones((7, 8))
+    said = prose("exercise-0-2").split("```")[1]
+    assert " ".join(said.split()) == str(refused.value)
+
 
 def test_answers_on_paper_0_4():
-    """The bills, the same scores, and the rank of the matrix between."""
+    """The bills, the same scores, and the rows of the matrix between."""
     n, d, k = 128, 512, 64
     count = CHAPTER.multiplications
     thin = (2 * count("nd,dk->nk", (n, d), (d, k))
@@ -269,4 +311,4 @@ def test_answers_on_paper_0_4():
     X, W_Q, W_K = (rng.normal(size=s) for s in ((6, 9), (9, 2), (9, 2)))
     middle = W_Q @ W_K.T
     assert np.allclose((X @ W_Q) @ (X @ W_K).T, X @ middle @ X.T)
-    assert np.linalg.matrix_rank(middle) == 2
+    assert np.allclose(middle[3], sum(W_Q[3, j] * W_K[:, j] for j in (0, 1)))

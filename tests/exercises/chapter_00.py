@@ -31,19 +31,20 @@ return [[Q[b, :, h] @ K[b, :, h].T for h in range(Q.shape[2])]
         for b in range(len(Q))]
 """),
     ("0.3", "square and signed", """
-X, W = np.array([[1, -2], [3, 5]]), np.array([[1, 2, 3], [-4, 0, 1]])
+X, W = np.array([[1., -2], [3, 5]]), np.array([[1., 2, 3], [-4, 0, 1]])
 try:
     got = project(X, W)
 except Exception:
     return False
-return got.shape == (2, 3) and bool(np.allclose(got, X @ W))
+want = np.array([[9, 2, 1], [-17, 6, 14]])
+return got.shape == (2, 3) and bool(np.allclose(got, want))
 """),
     ("0.3", "several sizes", """
 rng = np.random.default_rng()
 for n, d, k in ((2, 2, 2), (3, 3, 3), (4, 2, 5)):
     X, W = rng.normal(size=(n, d)), rng.normal(size=(d, k))
     try:
-        np.testing.assert_allclose(project(X, W), X @ W)
+        np.testing.assert_allclose(project(X.copy(), W), X @ W)
     except Exception:
         return False
 return True
@@ -52,12 +53,12 @@ return True
 X = np.arange(12.0).reshape(4, 3) - 5
 W = np.cos(np.arange(6.0)).reshape(3, 2) * [1, -3]
 try:
-    got = project(X, W)
+    got = project(np.array(X), np.array(W))
     if got.shape != (4, 2):
         return 0
     for n in range(4):
         for k in range(2):
-            if abs(got[n, k] - sum(X[n] * W[:, k])) > 1e-9:
+            if not abs(got[n, k] - sum(X[n] * W[:, k])) < 1e-6:
                 return 0
 except Exception:
     return 0
@@ -66,7 +67,7 @@ return 1
     ("0.3", "by torch", """
 X, W = torch.randn(3, 4).double(), torch.randn(4, 6).double()
 try:
-    got = torch.as_tensor(project(X.numpy(), W.numpy()))
+    got = torch.as_tensor(project(X.clone().numpy(), W.numpy()))
     return got.shape == (3, 6) and torch.allclose(got, X @ W)
 except Exception:
     return False
@@ -74,6 +75,36 @@ except Exception:
 ]
 
 WRONG = [
+    ("0.1", "a letter missing, by torch", "has each axis its letter", """
+return torch.einsum("bhnk,bhmk->bhnm", torch.tensor(Q), torch.tensor(K))
+"""),
+    ("0.1", "no arrow", "did you write the arrow", """
+return np.einsum("bnhk,bmhk", Q, K)
+"""),
+    ("0.1", "queries clipped in place", "change the arrays it is given", """
+np.maximum(Q, 0, out=Q)
+return np.einsum("bnhk,bmhk->bhnm", Q, K)
+"""),
+    ("0.1", "keys sorted", "change the arrays it is given", """
+K.sort()
+return np.einsum("bnhk,bmhk->bhnm", Q, K)
+"""),
+    ("0.1", "a causal mask", "no mask", """
+scores = np.einsum("bnhk,bmhk->bhnm", Q, K)
+return np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
+"""),
+    ("0.1", "lower triangle", "no mask", """
+return np.tril(np.einsum("bnhk,bmhk->bhnm", Q, K))
+"""),
+    ("0.1", "negative scores cut", "negative numbers stay", """
+return np.maximum(np.einsum("bnhk,bmhk->bhnm", Q, K), 0)
+"""),
+    ("0.1", "integers", "Keep the fractions", """
+return np.einsum("bnhk,bmhk->bhnm", Q, K).astype(int)
+"""),
+    ("0.1", "the sign turned", "with its sign", """
+return -np.einsum("bnhk,bmhk->bhnm", Q, K)
+"""),
     ("0.1", "keys down", "queries go down", """
 return np.einsum("bnhk,bmhk->bhmn", Q, K)
 """),
@@ -145,6 +176,69 @@ scores = np.einsum("bnhk,bmhk->bhnm", Q, K)
 """),
     ("0.1", "not begun", "not done yet", """
 raise NotImplementedError
+"""),
+    ("0.3", "stretched", "do you compare shapes", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    return np.allclose(project(X, W), X @ W)
+except Exception:
+    return False
+"""),
+    ("0.3", "tokens summed", "swaps the tokens", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got.sum(0), want.sum(0))
+except Exception:
+    return False
+"""),
+    ("0.3", "mean and spread", "number by number", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return bool(np.allclose([got.mean(), got.std()], [want.mean(), want.std()]))
+except Exception:
+    return False
+"""),
+    ("0.3", "norms", "number by number", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return bool(np.isclose(np.linalg.norm(got), np.linalg.norm(want)))
+except Exception:
+    return False
+"""),
+    ("0.3", "a table of answers", "np.allclose, not by ==", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got == want
+except Exception:
+    return False
+"""),
+    ("0.3", "an error of its own", "is one of them your own", """
+try:
+    return bool(np.allclose(project(X, W), X @ W))
+except Exception:
+    return False
+"""),
+    ("0.3", "the first entry", "all compared", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    return bool(np.isclose(project(X, W)[0, 0], want[0, 0]))
+except Exception:
+    return False
 """),
     ("0.3", "shapes alone", "compare numbers", """
 X, W = np.ones((3, 4)), np.ones((4, 5))
@@ -266,15 +360,152 @@ return np.einsum("bnhk,bmhk->bhnm", Q, K).squeeze()
 q, k = (np.swapaxes(A, 1, 2).reshape(8, -1, 6) for A in (Q, K))
 return (q @ k.swapaxes(1, 2)).reshape(2, 4, 3, 5)
 """),
-    ("0.3", "stretched", "np.allclose stretches", """
+    ("0.3", "one entry", "every row and every column", """
 rng = np.random.default_rng(0)
 X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
 try:
-    return np.allclose(project(X, W), X @ W)
+    got = project(X, W)
+    return got.shape == (3, 5) and np.isclose(got[2, 1], want[2, 1])
 except Exception:
     return False
 """),
-    ("0.3", "a wide tolerance", "1 percent off", """
+    ("0.3", "the last token", "every row and every column", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got[-1], want[-1])
+except Exception:
+    return False
+"""),
+    ("0.3", "all tokens but the first", "every row and every column", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got[1:], want[1:])
+except Exception:
+    return False
+"""),
+    ("0.3", "the first column", "every row and every column", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got[:, 0], want[:, 0])
+except Exception:
+    return False
+"""),
+    ("0.3", "the diagonal", "every row and every column", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(np.diag(got), np.diag(want))
+except Exception:
+    return False
+"""),
+    ("0.3", "the four corners", "every row and every column", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got[::2, ::4], want[::2, ::4])
+except Exception:
+    return False
+"""),
+    ("0.3", "signs dropped", "a wrong sign, or a clipped one", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(abs(got), abs(want))
+except Exception:
+    return False
+"""),
+    ("0.3", "squares", "a wrong sign, or a clipped one", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got**2, want**2)
+except Exception:
+    return False
+"""),
+    ("0.3", "one-sided", "a wrong sign, or a clipped one", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and (got - want).max() < 1e-9
+except Exception:
+    return False
+"""),
+    ("0.3", "one-sided, other side", "from both sides", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and (want - got).max() < 1e-9
+except Exception:
+    return False
+"""),
+    ("0.3", "NaN is not far", "is NaN refused", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and not (abs(got - want) > 1e-6).any()
+except Exception:
+    return False
+"""),
+    ("0.3", "NaN ignored", "is NaN refused", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.nanmax(abs(got - want), initial=0) < 1e-6
+except Exception:
+    return False
+"""),
+    ("0.3", "within 0.05", "off by 1 in 1000", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+want = X @ W
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got, want, atol=0.05)
+except Exception:
+    return False
+"""),
+    ("0.3", "multiplied after the call", "may empty X", """
+rng = np.random.default_rng(0)
+X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
+try:
+    got = project(X, W)
+    return got.shape == (3, 5) and np.allclose(got, X @ W)
+except Exception:
+    return False
+"""),
+    ("0.1", "other sizes spoil the queries", "change the arrays", """
+scores = np.einsum("bnhk,bmhk->bhnm", Q, K)
+if len(Q) != 2:
+    Q *= 2
+return scores
+"""),
+    ("0.3", "a wide tolerance", "off by 1 in 1000", """
 rng = np.random.default_rng(0)
 X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
 try:
@@ -283,7 +514,7 @@ try:
 except Exception:
     return False
 """),
-    ("0.3", "one kind of exception", "every exception", """
+    ("0.3", "one kind of exception", "whatever it raises", """
 rng = np.random.default_rng(0)
 X, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 5))
 try:
