@@ -14,11 +14,14 @@ STATED = {exercise for prose in PROSE.values()
           for exercise in re.findall(r"\*\*Exercise (\d+\.\d+)\*\*", prose)}
 
 
+MARK = re.compile(r'\b(\d\d)(?:[:,;]| to)|"([^"]+)"')
+
+
 def quoted():
     """(chapter, heading) where a line says 02: "Heading", "Another"."""
     for line in PAGE.splitlines():
         chapter = None
-        for number, heading in re.findall(r'\b(\d\d)(?:[:,;]| to)|"([^"]+)"', line):
+        for number, heading in MARK.findall(line):
             chapter = number or chapter
             if heading and chapter:
                 yield chapter, heading
