@@ -81,9 +81,9 @@ def test_rms_norm_default_eps():
 
 @rarely
 @given(seeds, leads, widths)
-def test_onto_sphere(seed, lead, d_model):
+def test_over_rms(seed, lead, d_model):
     X = draw(seed, lead, d_model)[0]
-    Y = CHAPTER.onto_sphere(X)
+    Y = CHAPTER.over_rms(X)
     assert np.allclose(Y, F.rms_norm(torch.tensor(X), (d_model,), eps=0))
 
 
@@ -128,23 +128,43 @@ def test_sizes_by_depth():
     assert np.isclose(first, 16, rtol=0.03)
 
 
+def test_feed_forward_and_tanh_layer():
+    X, W_1, W_2 = (torch.tensor(draw(seed, (n,), d)[0])
+                   for seed, n, d in ((1, 4, 3), (2, 3, 6), (3, 6, 5)))
+    ours = CHAPTER.feed_forward(W_1, W_2)(X)
+    assert torch.allclose(ours, (X @ W_1).clamp(min=0) @ W_2)
+    assert torch.allclose(CHAPTER.tanh_layer(W_1)(X), torch.tanh(X @ W_1))
+
+
 def test_places_of_the_norm():
     x = torch.tensor(draw(2, (4,), 6)[0])
     assert torch.allclose(CHAPTER.normed(x), F.layer_norm(x, (6,)))
-    skip = CHAPTER.at_birth(lambda x, f: CHAPTER.normed(x + 0 * f(x)), 3, 0)
-    assert np.allclose(skip[:2], [1, 0], atol=1e-4)  # no gradient through f
-    pre, deep = (CHAPTER.at_birth(lambda x, f: x + f(CHAPTER.normed(x)), N, 0)
-                 for N in (1, 8))
-    assert np.isclose(pre[0], 2**0.5, rtol=0.05)
-    assert np.isclose(deep[0], 3, rtol=0.1)
+    skip = CHAPTER.at_birth(lambda x, f: CHAPTER.normed(x + 0 * f(x)), 3, 7)
+    assert skip.shape == (7, 4)
+    assert np.allclose(skip[:, :2], [1, 0], atol=1e-4)  # none through f
+    pre, deep = (np.median(CHAPTER.at_birth(
+        lambda x, f: x + f(CHAPTER.normed(x)), N, 24), axis=0) for N in (1, 8))
+    assert np.isclose(pre[0], 2**0.5, rtol=0.03)
+    assert np.isclose(deep[0], 3, rtol=0.035)
     assert np.isclose(pre[2], pre[3])               # one block: first = last
     assert deep[3] > 1.5 * deep[2]                  # the last x is larger
 
 
+def test_runs_are_networks_of_their_own():
+    """A gradient is that of its own run's mean loss, however many runs."""
+    one, many = (CHAPTER.at_birth(lambda x, f: x + 0 * f(x), 2, n_runs)
+                 for n_runs in (1, 20))
+    assert np.isclose(one[0, 2], np.median(many[:, 2]), rtol=0.1)
+    assert len(np.unique(many[:, 2])) == 20
+
+
 def test_gradient_ratio():
     """A layer that halves x halves the gradient, once per layer."""
-    halve = CHAPTER.gradient_ratio(lambda x, f: x / 2 + 0 * f(x), 0, n_layers=5)
+    halve = CHAPTER.gradient_ratio(
+        lambda x, f: x / 2 + 0 * f(x), 2, n_runs=3, n_layers=5)
     assert np.isclose(halve, 2.0**-5)
+    flat = CHAPTER.gradient_ratio(lambda x, f: f(x), 0, n_runs=3, n_layers=5)
+    assert flat == 0                                # gain 0: nothing passes
 
 
 def test_power():

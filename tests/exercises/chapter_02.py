@@ -119,7 +119,7 @@ return gain * (X - mean) / np.sqrt(var + eps) + bias
 mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
 return gain * (X - mean) / (std + eps) + bias
 """),
-    ("2.3", "eps left out", "eps", """
+    ("2.3", "eps left out", "the eps it is given", """
 mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
 return gain * (X - mean) / std + bias
 """),
@@ -134,6 +134,38 @@ return (1 + gain) * (X - mean) / np.sqrt(var + eps) + bias
     ("2.3", "gain times bias", "bias added last", """
 mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
 return gain * ((X - mean) / np.sqrt(var + eps) + bias)
+"""),
+    ("2.3", "gain and bias swapped", "each other's place", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return bias * (X - mean) / np.sqrt(var + eps) + gain
+"""),
+    ("2.3", "eps 1e-5, whatever was given", "the eps it is given", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + 1e-5) + bias
+"""),
+    ("2.3", "1e-5 beside the eps", "still an eps", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps + 1e-5) + bias
+"""),
+    ("2.3", "gain without its sign", "sign included", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return abs(gain) * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "gain in the wrong order", "its own gain", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain[::-1] * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "layer_norm of X transposed", "why scale rows", """
+return layer_norm(X.mT, gain, bias, eps).mT
+"""),
+    ("2.3", "rows sorted", "slow specification", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+X = np.sort(X, axis=-2)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("2.3", "second axis", "(5, 4)", """
+mean, var = X.mean(1, keepdims=True), X.var(1, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
     ("2.3", "no bias", "bias", """
 mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
@@ -206,6 +238,31 @@ return (gain * X * s).astype(np.float16)
 X = X.astype(np.float32)
 s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
 return (X * s).astype(np.float16)
+"""),
+    ("2.4", "s in float16", "more than float16 holds", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s.astype(np.float16)).astype(np.float16)
+"""),
+    ("2.4", "gain without its sign", "sign included", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (np.abs(gain) * X * s).astype(np.float16)
+"""),
+    ("2.4", "eps 1e-6, whatever was given", "the eps it is given", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + 1e-6)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "eps left out", "the eps it is given", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
+return (gain * X * s).astype(np.float16)
+"""),
+    ("2.4", "gain times X in float16", "gain times X", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
 """),
     ("2.4", "axis lost", "keepdims=True", """
 X = X.astype(np.float32)
@@ -299,6 +356,33 @@ X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
 return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
 """),
+    ("2.5", "dgain over the first axis only", "for a batch", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=0)
+"""),
+    ("2.5", "means over the second axis", "is dX right for a batch", """
+s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=1, keepdims=True))
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return dX, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "the mean of u kept", "does mean(u) belong", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - u.mean(axis=-1, keepdims=True)
+          - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("2.5", "X overwritten", "stay as they were", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X *= s
+u = gain * dY
+dX = s * (u - X * np.mean(u * X, axis=-1, keepdims=True))
+return dX, (dY * X).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
     ("2.5", "only dX", "two gradients", """
 s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
 X_hat, u = s * X, gain * dY
@@ -358,18 +442,9 @@ mean = X.mean(axis=-2, keepdims=True)
 var = np.mean(X**2, axis=-2, keepdims=True) - mean**2
 return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("2.3", "second axis", "(5, 6)", """
-mean, var = X.mean(1, keepdims=True), X.var(1, keepdims=True)
-return gain * (X - mean) / np.sqrt(var + eps) + bias
-"""),
     ("2.3", "in place", "leave X as it was", """
 X -= X.mean(-2, keepdims=True)
 return gain * X / np.sqrt(X.var(-2, keepdims=True) + eps) + bias
-"""),
-    ("2.4", "s in float16", "more than float16 holds", """
-X32 = X.astype(np.float32)
-s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
-return (gain * X * s.astype(np.float16)).astype(np.float16)
 """),
     ("2.4", "eps rounded to float16", "not rounded", """
 X32 = X.astype(np.float32)
@@ -377,11 +452,11 @@ mean = np.mean(X32**2, axis=-1, keepdims=True)
 s = 1 / np.sqrt(mean + np.float32(np.float16(eps)))
 return (gain * (s * X32)).astype(np.float16)
 """),
-    ("2.5", "dgain over the first axis only", "(2, 3, 7)", """
+    ("2.5", "one token alone forgotten", "AxisError", """
 s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
 X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
-return dX, np.sum(dY * X_hat, axis=0)
+return dX, np.sum(dY * X_hat, axis=(0, -2) if X.ndim == 3 else -2)
 """),
     ("2.6", "in place", "stay as they were", """
 W *= gain[:, None]
