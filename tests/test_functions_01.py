@@ -139,7 +139,8 @@ def test_variances_are_exact_in_fractions(n, seed):
         row = [Fraction(float(x)) for x in row]
         mean = sum(row) / n
         want.append(float(sum((x - mean) ** 2 for x in row) / n))
-    for way in ("one_pass_variance", "two_pass_variance", "welford_variance"):
+    for way in ("one_pass_variance", "streamed_variance",
+                "two_pass_variance", "welford_variance"):
         got = getattr(CHAPTER, way)(X)
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11)
 
@@ -150,6 +151,26 @@ def test_only_one_pass_cancels():
     np.testing.assert_allclose(CHAPTER.two_pass_variance(X), want, rtol=1e-6)
     np.testing.assert_allclose(CHAPTER.welford_variance(X), want, rtol=1e-6)
     assert not np.allclose(CHAPTER.one_pass_variance(X), want, rtol=0.5)
+    assert not np.allclose(CHAPTER.streamed_variance(X), want, rtol=0.5)
+
+
+def test_streamed_adds_one_after_another():
+    x = np.random.default_rng(3).normal(size=999).astype(np.float32) + 50
+    n = np.float32(x.size)
+    mean, squares = (CHAPTER.running_sum(y) / n for y in (x, x * x))
+    got = CHAPTER.streamed_variance(np.stack([x, x[::-1]]))
+    assert got.dtype == np.float32 and got[0] == squares - mean * mean
+    assert got[0] != CHAPTER.one_pass_variance(x)
+
+
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_three_shares(dtype):
+    c = torch.tensor(-2.0, dtype=dtype)
+    got = CHAPTER.three_shares(c)
+    want = exact_softmax([1, 2, 3])
+    assert got.dtype == dtype
+    np.testing.assert_allclose(
+        got.double(), want, rtol=4 * torch.finfo(dtype).eps)
 
 
 @thorough
@@ -217,10 +238,12 @@ def test_dies_at_the_edge():
         def normal(self, scale=None, size=None):
             return np.ones(size) if scale is None else scale * np.eye(size[0])
 
-    for std, dtype, want in ((2.0, np.float16, (16, "inf")),
-                             (0.5, np.float16, (25, "0")),
-                             (16.0, np.float32, (32, "inf")),
-                             (1 / 16, np.float32, (38, "0"))):
+    for std, dtype, want in ((2.0, torch.float16, (16, "inf")),
+                             (0.5, torch.float16, (25, "0")),
+                             (16.0, torch.float32, (32, "inf")),
+                             (1 / 16, torch.bfloat16, (34, "0")),
+                             (1 / 16, torch.float32, (38, "0")),
+                             (4.0, torch.float64, (512, "inf"))):
         assert CHAPTER.dies_at(std, dtype, Same()) == want
 
 
@@ -259,6 +282,11 @@ def test_verdict_says_one_of_three_things():
     assert "return its result" in say("1.1", lambda: None + 1)
     assert "ZeroDivisionError" in say("1.1", lambda: 1 / 0)
 
+    def torchs():
+        raise NotImplementedError("no such kernel")
+
+    assert "no such kernel" in say("1.1", torchs)
+
 
 def test_paper_answer_1_1_in_e4m3():
     info = torch.finfo(torch.float8_e4m3fn)
@@ -271,23 +299,40 @@ def test_paper_answer_1_1_in_e4m3():
     assert round(total, 3) == 1.503
     assert round(high - 3 - math.log(total), 2) == 2.70
     assert round(high - 3, 2) == 3.10
+    zeros, nan = (
+        torch.tensor(scores).exp().to(torch.float8_e4m3fn).tolist()
+        for scores in ([4.0, 5, 6], [4.5, 5.5, 6.5]))
+    assert zeros == [56, 144, 416] and sum(zeros) > 448
+    assert nan[-1] == 448 < math.exp(6.5)           # torch stops at the end
+    halves = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn)
+    halves = halves.float()
+    halves = halves[(halves >= 4) & (halves <= 8)]
+    assert halves.tolist() == [4 + i / 2 for i in range(9)]
 
 
 def test_paper_answer_1_4():
     best = math.exp(-CHAPTER.log_growth(1.0, 64))
     assert round(best, 3) == 1.008
     assert round(math.exp(-CHAPTER.log_growth(1.0, 1)), 2) == 1.89
-    assert round(math.exp(1 / 2), 1) == 1.6
+    assert round(math.exp(1 / 2), 2) == 1.65
     x = np.random.default_rng(7).normal(size=(2000, 200))
     W = np.random.default_rng(8).normal(size=(200, 200)) * (2 / 200) ** 0.5
     assert abs(np.mean(np.maximum(x @ W, 0) ** 2) - 1) < 0.03
 
 
 def test_paper_answer_1_5():
-    grid = np.arange(0, 20, 1 / 128).astype(np.float16)  # all fp16 from 8 on
+    grid = np.arange(2**15, dtype=np.uint16).view(np.float16)   # in order
+    grid = grid[grid < 20]                          # all of fp16 up to 20
     pairs = np.stack([np.zeros_like(grid), grid], axis=-1)
-    loser, winner = CHAPTER.softmax(pairs).T
-    assert abs(grid[np.argmax(winner == 1)] - 7.625) <= 1 / 64
-    assert abs(grid[np.argmax(loser == 0)] - 17.33) <= 1 / 32
-    between = (grid > 7.7) & (grid < 17.2)
-    assert np.all(winner[between] == 1) and np.all(loser[between] > 0)
+    shares = CHAPTER.softmax(pairs)
+    loser, winner = shares.T
+    assert float(grid[np.argmax(winner == 1)]) == 7.625
+    gone = grid[np.argmax(loser == 0)]
+    assert gone == np.float16(17.34) and round(float(gone), 2) == 17.34
+    assert float(np.nextafter(gone, np.float16(0))) < 25 * math.log(2)
+    between = (winner == 1) & (loser > 0)
+    assert np.array_equal(between, (grid >= 7.625) & (grid < gone))
+    exact = shares[between].astype(float).sum(axis=-1)
+    assert np.all(exact > 1) and round(exact.max(), 4) == 1.0005
+    assert np.all(shares[between].sum(axis=-1) == 1)
+    assert np.all(winner[grid >= gone] == 1) and not loser[grid >= gone].any()

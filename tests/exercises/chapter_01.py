@@ -44,20 +44,19 @@ apart = b[1] - a[1]
 return [a[0] + b[0], a[1] + share * apart,
         a[2] + b[2] + apart * apart * a[0] * share]
 """),
-    ("1.6", "one level at a time", """
-x = [*x]
-while len(x) > 1:
-    tail = x[-1:] if len(x) % 2 else []
-    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
-return x[0]
+    ("1.6", "bounds, no slices", """
+def between(start, stop):
+    if stop - start == 1:
+        return x[start]
+    middle = (start + stop) // 2
+    return between(start, middle) + between(middle, stop)
+return between(0, len(x))
 """),
-    ("1.6", "folded halves", """
-x = np.array(x)
-while x.size > 1:
-    odd = x[-1:] if x.size % 2 else x[:0]
-    half = x.size // 2
-    x = np.concatenate([x[:half] + x[half:2 * half], odd])
-return x[0]
+    ("1.6", "split, from an empty first half", """
+first, others = np.split(x, [x.size // 2])
+if not first.size:
+    return others.sum()
+return pairwise_sum(first) + pairwise_sum(others)
 """),
     ("1.6", "by torch", """
 x = torch.tensor(x)
@@ -97,7 +96,7 @@ return np.log(np.exp(X - top).sum()) + top
 top = X.max(axis=-1)
 return np.log(np.exp(X - top).sum(axis=-1)) + top
 """),
-    ("1.2", "axis kept", "one number for each row", """
+    ("1.2", "axis kept", "kept by keepdims", """
 top = X.max(axis=-1, keepdims=True)
 return np.log(np.exp(X - top).sum(axis=-1, keepdims=True)) + top
 """),
@@ -129,6 +128,31 @@ return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
     ("1.2", "a row of only -inf", "a row of only -inf", """
 top = X.max(axis=-1, keepdims=True)
 return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
+"""),
+    ("1.2", "axis kept in the maximum alone", "kept by keepdims", """
+top = X.max(axis=-1, keepdims=True)
+return np.log(np.exp(X - top).sum(axis=-1)) + top
+"""),
+    ("1.2", "in place", "leave X as it was", """
+top = X.max(axis=-1, keepdims=True)
+X -= top
+return np.log(np.exp(X).sum(axis=-1)) + top[..., 0]
+"""),
+    ("1.2", "every NaN made -inf", "do you hide it", """
+top = X.max(axis=-1, keepdims=True)
+with np.errstate(all="ignore"):
+    out = np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
+return np.nan_to_num(out, nan=-np.inf, neginf=-np.inf)
+"""),
+    ("1.2", "NaN left out", "do you hide it", """
+X = np.where(np.isnan(X), -np.inf, X)
+return np.logaddexp.reduce(X, axis=-1)
+"""),
+    ("1.2", "eight digits", "computed in fp64", """
+return np.logaddexp.reduce(X, axis=-1) * (1 + 1e-8)
+"""),
+    ("1.2", "in fp32", "computed in fp64", """
+return np.logaddexp.reduce(X.astype(np.float32), axis=-1)
 """),
     ("1.2", "exp cut off", "what is subtracted", """
 return np.log(np.exp(np.clip(X, -700, 700)).sum(axis=-1))
@@ -193,6 +217,26 @@ return n, a[1], a[2]
 n = a[0] + b[0]
 return n, (a[0] * a[1] + b[0] * b[1]) / n
 """),
+    ("1.3", "M alone", "a triple", """
+n = a[0] + b[0]
+return a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+"""),
+    ("1.3", "M before the mean", "the order n, mean, M", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+return n, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n, mean
+"""),
+    ("1.3", "the count last", "the order n, mean, M", """
+n = a[0] + b[0]
+mean = (a[0] * a[1] + b[0] * b[1]) / n
+return mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n, n
+"""),
+    ("1.3", "in fp32", "larger weight", """
+n = a[0] + b[0]
+mean = np.float32((a[0] * a[1] + b[0] * b[1]) / n)
+M = a[2] + b[2] + a[0] * (a[1] - mean) ** 2 + b[0] * (b[1] - mean) ** 2
+return n, mean, M
+"""),
     ("1.3", "the wrong block when one is empty", "empty block", """
 n = a[0] + b[0]
 if not a[0] or not b[0]:
@@ -200,7 +244,7 @@ if not a[0] or not b[0]:
 mean = (a[0] * a[1] + b[0] * b[1]) / n
 return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
 """),
-    ("1.3", "a division by each count", "ZeroDivisionError", """
+    ("1.3", "a division by each count", "one block is empty", """
 n = a[0] + b[0]
 harmonic = 1 / (1 / a[0] + 1 / b[0])
 mean = (a[0] * a[1] + b[0] * b[1]) / n
@@ -214,6 +258,9 @@ raise NotImplementedError
 """),
     ("1.6", "running sum", "halves of its own", """
 return running_sum(x)
+"""),
+    ("1.6", "one less at a time", "halves of its own", """
+return x[0] if len(x) == 1 else pairwise_sum(x[:-1]) + x[-1]
 """),
     ("1.6", "running sum of the halves", "halves of its own", """
 half = len(x) // 2
@@ -235,9 +282,53 @@ while len(x) > 1:
     x = [a + b for a, b in zip(x[::2], x[1::2])]
 return x[0]
 """),
-    ("1.6", "no end", "RecursionError", """
+    ("1.6", "no end", "does the halving end", """
 half = len(x) // 2
 return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+"""),
+    ("1.6", "neighbours first", "the shorter one", """
+x = [*x]
+while len(x) > 1:
+    tail = x[-1:] if len(x) % 2 else []
+    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
+return x[0]
+"""),
+    ("1.6", "folded halves", "the shorter one", """
+x = np.array(x)
+while x.size > 1:
+    odd = x[-1:] if x.size % 2 else x[:0]
+    half = x.size // 2
+    x = np.concatenate([x[:half] + x[half:2 * half], odd])
+return x[0]
+"""),
+    ("1.6", "even and odd places", "the shorter one", """
+if len(x) == 1:
+    return x[0]
+return pairwise_sum(x[::2]) + pairwise_sum(x[1::2])
+"""),
+    ("1.6", "the longer half first", "the shorter one", """
+if len(x) == 1:
+    return x[0]
+half = (len(x) + 1) // 2
+return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+"""),
+    ("1.6", "a power of two first", "the shorter one", """
+if len(x) == 1:
+    return x[0]
+half = 2 ** ((len(x) - 1).bit_length() - 1)
+return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+"""),
+    ("1.6", "a Python float", "format of x", """
+def tree(x):
+    half = len(x) // 2
+    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
+return float(tree(x))
+"""),
+    ("1.6", "fp32 made fp64", "has the result the format", """
+def tree(x):
+    half = len(x) // 2
+    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
+return tree(x if x.dtype == np.float16 else x.astype(np.float64))
 """),
     ("1.6", "a wider format", "format of x", """
 return x.astype(np.float64).sum().astype(x.dtype)
@@ -276,13 +367,6 @@ with np.errstate(divide="ignore"):
     out = np.log(np.exp(X - top).sum(axis=axis, keepdims=True)) + top
 return np.squeeze(out, axis)
 """),
-    ("1.2", "in place", "leave X as it was", """
-top = np.maximum(X.max(axis=-1, keepdims=True), -1e300)
-np.subtract(X, top, out=X)
-out = np.log(np.exp(X).sum(axis=-1)) + top[..., 0]
-X += np.where(top > 300, 0, top)
-return out
-"""),
     ("1.2", "rows only", "a single row", """
 top = np.maximum(X.max(axis=-1), -1e300)[..., None]
 out = np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
@@ -294,6 +378,13 @@ apart = math.fsum([b[1], -a[1]]) if np.ndim(b[1]) == 0 else b[1].max()
 mean = a[1] + apart * b[0] / n
 return n, mean, a[2] + b[2] + apart**2 * a[0] * b[0] / n
 """),
+    ("1.3", "in place", "stay as they were", """
+(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
+n, apart = n_a + n_b, mean_b - mean_a
+mean_a += apart * n_b / n
+M_a += M_b + apart**2 * n_a * n_b / n
+return n, mean_a, M_a
+"""),
     ("1.3", "spread over tokens", "M allowed to be an array", """
 n = a[0] + b[0]
 mean = (a[0] * a[1] + b[0] * b[1]) / n
@@ -301,13 +392,21 @@ M = a[2] + b[2] + np.mean((b[1] - a[1]) ** 2) * a[0] * b[0] / n
 return n, mean, M
 """),
     ("1.6", "in place", "leave x as it was", """
-n = len(x)
-while n > 1:
-    half = n // 2
-    x[:half] += x[half:2 * half]
-    if n % 2:
-        x[half] = x[n - 1]
-    n = half + n % 2
+half = len(x) // 2
+if half:
+    x[0] = pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+return x[0]
+"""),
+    ("1.6", "three apart, more by neighbours", "n // 2", """
+if len(x) <= 12 or len(x) > 3000:
+    def tree(x):
+        half = len(x) // 2
+        return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
+    return tree(x)
+x = [*x]
+while len(x) > 1:
+    tail = x[-1:] if len(x) % 2 else []
+    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
 return x[0]
 """),
     ("1.6", "a running sum for long arrays", "each pass through", """
