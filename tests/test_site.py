@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chapters import CHAPTERS, ROOT, each_chapter
 from needs import absent
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error, TimeoutError, sync_playwright
 from test_toc import pages
 
 REMOTE = "git@github.com:ada/course.git"
@@ -47,6 +48,11 @@ THIN = """() => {
         else seen.add(token.className)
     for (const math of document.querySelectorAll("mjx-math"))
         math.replaceChildren() }"""
+# After a change of width the theme gives what scrolls a tab stop, in a while.
+SCROLLABLE = """() => {
+    const boxes = [...document.querySelectorAll("pre, .cell_output > .output")]
+    return boxes.every(
+        box => box.scrollWidth <= box.clientWidth || box.tabIndex >= 0) }"""
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth
     return document.documentElement.scrollWidth - width }"""
@@ -120,7 +126,8 @@ def visit(site, browser):
         tab.evaluate(THIN)
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
-            tab.wait_for_timeout(500)   # the theme looks again at what scrolls
+            with suppress(TimeoutError):           # then axe-core will tell
+                tab.wait_for_function(SCROLLABLE, timeout=5000)
             found = Axe().run(tab, options=RULES[mode]).response["violations"]
             seen.axe[width] = {
                 rule["id"]: [node["html"] for node in rule["nodes"]]
