@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbclient import NotebookClient
 
-import tools.repeatable  # noqa: F401  before the first kernel
+from tools.repeatable import QUIET  # before the first kernel
 
 ROOT = Path(__file__).parents[1]
 os.environ["JUPYTER_PATH"] = str(ROOT / ".colab" / "share" / "jupyter")
@@ -32,6 +32,7 @@ def differences(path):
     with TemporaryDirectory() as empty:
         NotebookClient(
             run, timeout=600, kernel_name="colab", coalesce_streams=True,
+            extra_arguments=QUIET,
             resources={"metadata": {"path": empty}}).execute()
     pairs = zip(stored.cells, run.cells, strict=True)
     return [cell.id for cell, new in pairs if said(cell) != said(new)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-import tools.repeatable  # noqa: F401  before the first kernel
+from tools.repeatable import QUIET  # before the first kernel
 
 KEEP = {"cellView", "mystnb", "nbgrader", "tags"}
 METADATA = {
@@ -26,7 +26,8 @@ def refresh(path):
         cell.metadata = {k: cell.metadata[k] for k in KEEP & set(cell.metadata)}
     NotebookClient(
         notebook, timeout=600, record_timing=False, coalesce_streams=True,
-        kernel_name="python3", resources={"metadata": {"path": path.parent}},
+        extra_arguments=QUIET, kernel_name="python3",
+        resources={"metadata": {"path": path.parent}},
     ).execute()
     notebook.metadata = METADATA
     nbformat.validate(notebook)
