@@ -1,20 +1,29 @@
 """Student editions hold no answer, run to their end, and are graded fairly."""
 
+import ast
 import csv
 import shutil
 from textwrap import indent
 
 import nbformat
 import pytest
-from chapters import CHAPTERS, ROOT, answers, each_chapter, exercises, trio
+from chapters import (
+    CHAPTERS,
+    ROOT,
+    answers,
+    cells,
+    definitions,
+    each_chapter,
+    exercises,
+    trio,
+)
 from nbclient import NotebookClient
 from needs import absent
 
-from tools.editions import PROGRAMS, make_edition, nbgrader
+from tools.editions import PROGRAMS, make_editions, nbgrader
 
 STUB = "    raise NotImplementedError  # yours"
-GRADED = CHAPTERS[0]                    # one chapter end to end; the others'
-                                        # grades run in test_exercises.py
+GRADED = CHAPTERS[0]                    # run and graded from end to end
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +33,7 @@ def grading(tmp_path_factory):
         absent("nbgrader", "run `make .nbgrader/ready`")
     folder = tmp_path_factory.mktemp("grading")
     shutil.copy(ROOT / "grading" / "nbgrader_config.py", folder)
-    for path in CHAPTERS:
-        make_edition(folder, path.stem)
+    make_editions(folder, [path.stem for path in CHAPTERS])
     return folder
 
 
@@ -48,14 +56,46 @@ def test_edition_has_no_answers(grading, path):
         assert "assert" not in grade.source
 
 
-@each_chapter
-def test_untouched_edition_runs_to_its_end(grading, path, tmp_path):
-    notebook = edition(grading, path)
+def test_untouched_edition_runs_to_its_end(grading, tmp_path):
+    notebook = edition(grading, GRADED)
     NotebookClient(notebook, kernel_name="python3", timeout=600,
                    resources={"metadata": {"path": tmp_path}}).execute()
-    for exercise in exercises(path):
+    for exercise in exercises(GRADED):
         _, check, _ = trio(notebook.cells, exercise)
         assert check.outputs[0].text == f"{exercise} not done yet\n"
+
+
+@each_chapter
+def test_no_other_cell_needs_an_answer(grading, path):
+    """So the cells that nbval runs with answers run without them as well."""
+    def others(code):
+        numbered = {cell.id for exercise in exercises(path)
+                    for cell in trio(code, exercise)}
+        return [cell.source for cell in code if cell.id not in numbered]
+
+    theirs, ours = edition(grading, path).cells, cells(path, "code")
+    theirs = [cell for cell in theirs if cell.cell_type == "code"]
+    assert others(theirs) == others(ours)
+
+    answered = {node.name for exercise in exercises(path)
+                for node in ast.parse(trio(theirs, exercise)[0].source).body
+                if isinstance(node, ast.FunctionDef)}
+    assert len(answered) == len(exercises(path))
+    trees = map(ast.parse, others(theirs))
+    named = {getattr(node, "id", getattr(node, "name", None))
+             for tree in trees for node in ast.walk(tree)}
+    assert not answered & named
+
+
+@each_chapter
+def test_untouched_exercises_are_not_done_yet(grading, path, capsys):
+    names = {}
+    exec(definitions(path), names)
+    notebook = edition(grading, path)
+    for exercise in exercises(path):
+        for cell in trio(notebook.cells, exercise):
+            exec(cell.source, names)
+        assert capsys.readouterr().out == f"{exercise} not done yet\n"
 
 
 def submit(grading, student, rows):

@@ -128,10 +128,10 @@ def test_sizes_by_depth():
     assert np.isclose(first, 16, rtol=0.03)
 
 
-def test_feed_forward_and_tanh_layer():
+def test_relu_branch_and_tanh_layer():
     X, W_1, W_2 = (torch.tensor(draw(seed, (n,), d)[0])
                    for seed, n, d in ((1, 4, 3), (2, 3, 6), (3, 6, 5)))
-    ours = CHAPTER.feed_forward(W_1, W_2)(X)
+    ours = CHAPTER.relu_branch(W_1, W_2)(X)
     assert torch.allclose(ours, (X @ W_1).clamp(min=0) @ W_2)
     assert torch.allclose(CHAPTER.tanh_layer(W_1)(X), torch.tanh(X @ W_1))
 
