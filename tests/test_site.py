@@ -48,7 +48,7 @@ THIN = """() => {
     for (const token of document.querySelectorAll(".highlight span"))
         if (seen.has(token.className)) token.replaceWith(...token.childNodes)
         else seen.add(token.className)
-    for (const math of document.querySelectorAll("mjx-math"))
+    for (const math of document.querySelectorAll("mjx-container"))
         math.replaceChildren() }"""
 # After a change of width the theme gives what scrolls a tab stop, in a while.
 SCROLLABLE = """() => {
@@ -192,7 +192,7 @@ def test_search_finds_every_chapter_that_says_softmax(site, browser):
     tab = browser.new_page()
     tab.goto((site / "search.html").as_uri() + "?q=softmax")
     results = tab.locator("#search-results li a")
-    results.first.wait_for()
+    tab.get_by_text("Search finished").wait_for()
     found = " ".join(results.evaluate_all("links => links.map(l => l.href)"))
     said = [path.stem for path in CHAPTERS
             if "softmax" in path.read_text("utf-8")]

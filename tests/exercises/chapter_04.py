@@ -1,0 +1,244 @@
+"""Answers to the exercises of chapter 4: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+RIGHT = [
+    ("4.3", "as specified, by loops", """
+text = [k for k, length in enumerate(lengths) for _ in range(length)]
+n = len(text)
+mask = np.zeros((n, n), dtype=bool)
+for i in range(n):
+    for j in range(i + 1):
+        mask[i, j] = text[i] == text[j]
+return mask
+"""),
+    ("4.3", "by blocks", """
+n = sum(lengths)
+mask, start = np.zeros((n, n), dtype=bool), 0
+for length in lengths:
+    own = slice(start, start + length)
+    mask[own, own] = causal_mask(length)
+    start += length
+return mask
+"""),
+    ("4.3", "by torch", """
+blocks = [torch.ones(k, k, dtype=torch.bool) for k in lengths]
+return torch.block_diag(*blocks).tril().bool()
+"""),
+    ("4.4", "by the larger of the two", """
+top = np.maximum(lse_1, lse_2)
+w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+"""),
+    ("4.4", "by torch", """
+Y_1, lse_1, Y_2, lse_2 = map(torch.as_tensor, (Y_1, lse_1, Y_2, lse_2))
+both = torch.stack([lse_1, lse_2])
+share = both.softmax(dim=0)[..., None]
+return share[0] * Y_1 + share[1] * Y_2, both.logsumexp(dim=0)
+"""),
+    ("4.4", "softmax of the pair, by einsum", """
+both = np.stack([lse_1, lse_2], axis=-1)
+share = softmax(both)
+Y = np.einsum("...np,p...nv->...nv", share, np.stack([Y_1, Y_2]))
+top = both.max(axis=-1)
+return [Y, top + np.log(np.exp(both - top[..., None]).sum(axis=-1))]
+"""),
+    ("4.5", "by autograd", """
+leaves = [torch.tensor(a, requires_grad=True) for a in (Q, K, V)]
+Y = F.scaled_dot_product_attention(*leaves)
+return torch.autograd.grad(Y, leaves, torch.tensor(dY))
+"""),
+    ("4.5", "by einsum, with the answer's own product", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = np.einsum("...nv,...mv->...nm", dY, V)
+along = np.einsum("...nv,...nv->...n", dY, A @ V)[..., None]
+dS = A * (dA - along) / root
+return [np.einsum("...nm,...mk->...nk", dS, K),
+        np.einsum("...nm,...nk->...mk", dS, Q),
+        np.einsum("...nm,...nv->...mv", A, dY)]
+"""),
+    ("4.5", "row by row, with the Jacobian", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dQ, dK = np.zeros_like(Q), np.zeros_like(K)
+for *lead, i in np.ndindex(A.shape[:-1]):
+    lead = tuple(lead)
+    a = A[lead][i]
+    J = np.diag(a) - np.outer(a, a)
+    ds = J @ (V[lead] @ dY[lead][i]) / root
+    dQ[lead][i] = ds @ K[lead]
+    dK[lead] += np.outer(ds, Q[lead][i])
+return dQ, dK, np.swapaxes(A, -1, -2) @ dY
+"""),
+]
+
+WRONG = [
+    ("4.3", "not begun", "not done yet", "raise NotImplementedError"),
+    ("4.3", "nothing returned", "return its result",
+     "mask = causal_mask(sum(lengths))"),
+    ("4.3", "only causal", "text 2 look into text 1",
+     "return causal_mask(sum(lengths))"),
+    ("4.3", "not causal", "look ahead", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return text[:, None] == text
+"""),
+    ("4.3", "transposed", "look ahead", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return (text[:, None] == text) & causal_mask(len(text)).T
+"""),
+    ("4.3", "strictly before", "at itself", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return np.tril(text[:, None] == text, -1)
+"""),
+    ("4.3", "numbers", "boolean", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return np.tril(text[:, None] == text).astype(float)
+"""),
+    ("4.3", "other polarity", "at itself", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return ~np.tril(text[:, None] == text)
+"""),
+    ("4.3", "one text less", "(n, n)", """
+text = np.repeat(np.arange(len(lengths) - 1), lengths[1:])
+return np.tril(text[:, None] == text)
+"""),
+    ("4.3", "itself only", "all of it",
+     "return np.eye(sum(lengths), dtype=bool)"),
+    ("4.3", "only the first text is cut off", "text 3 look", """
+mask, first = causal_mask(sum(lengths)), lengths[0]
+mask[first:, :first] = False
+return mask
+"""),
+    ("4.4", "not begun", "not done yet", "raise NotImplementedError"),
+    ("4.4", "nothing returned", "return its result",
+     "lse = np.logaddexp(lse_1, lse_2)"),
+    ("4.4", "the answer alone", "two things", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse)[..., None]
+return (w * Y_1 + (1 - w) * Y_2)[..., None]
+"""),
+    ("4.4", "the mean", "three quarters",
+     "return (Y_1 + Y_2) / 2, np.logaddexp(lse_1, lse_2)"),
+    ("4.4", "by lse, not by its exponential", "three quarters", """
+w = (lse_1 / (lse_1 + lse_2))[..., None]
+return w * Y_1 + (1 - w) * Y_2, np.logaddexp(lse_1, lse_2)
+"""),
+    ("4.4", "the other way round", "who has more", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse)[..., None]
+return w * Y_2 + (1 - w) * Y_1, lse
+"""),
+    ("4.4", "answers added", "their mean",
+     "return Y_1 + Y_2, np.logaddexp(lse_1, lse_2)"),
+    ("4.4", "no shift", "what does exp do", """
+w_1, w_2 = np.exp(lse_1), np.exp(lse_2)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], np.log(w_1 + w_2)
+"""),
+    ("4.4", "no shift in lse", "lse right", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, np.log(np.exp(lse_1) + np.exp(lse_2))
+"""),
+    ("4.4", "lse added", "ln 2", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, lse_1 + lse_2
+"""),
+    ("4.4", "the larger lse", "ln 2", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, np.maximum(lse_1, lse_2)
+"""),
+    ("4.4", "no axis for the values", "shapes clash", """
+lse = np.logaddexp(lse_1, lse_2)
+return np.exp(lse_1 - lse) * Y_1 + np.exp(lse_2 - lse) * Y_2, lse
+"""),
+    ("4.5", "not begun", "not done yet", "raise NotImplementedError"),
+    ("4.5", "nothing returned", "return its result",
+     "A = attention_weights(Q, K)"),
+    ("4.5", "no sum in the softmax", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "a (1 - a) alone", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (1 - A) * (dY @ np.swapaxes(V, -1, -2)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "summed over the queries", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-2, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "no scale on the way back", "dQ is 2 times what", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "scale in dQ alone", "dK is 2 times what", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+return dS @ K / 2, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "no scale on the way forward", "with which share", """
+A, root = softmax(Q @ np.swapaxes(K, -1, -2)), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "a sign lost", "opposite way", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * ((A * dA).sum(axis=-1, keepdims=True) - dA) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "dQ and dK swapped", "has dQ the shape of Q", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return np.swapaxes(dS, -1, -2) @ Q, dS @ K, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "a matrix only", "batch and heads", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+if Q.ndim > 2:
+    dS = dS[:1]
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("4.5", "in place", "stay as they were", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+Q /= root
+return dS @ K / root, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+]
+
+HIDDEN = [
+    ("4.3", "a text is known by its length", "equal length", """
+text = np.repeat(lengths, lengths)
+return np.tril(text[:, None] == text)
+"""),
+    ("4.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
+w_2 = np.exp(lse_2 - lse_1)
+Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
+return Y, lse_1 + np.log(1 + w_2)
+"""),
+    ("4.4", "one more axis is not foreseen", "shapes clash", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse).reshape(-1, 1)
+return w * Y_1 + (1 - w) * Y_2, lse
+"""),
+    ("4.5", "the root of 4 put in by hand", "d_k", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / 2
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+]

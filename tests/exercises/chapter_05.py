@@ -1,0 +1,232 @@
+"""Answers to the exercises of chapter 5: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+RIGHT = [
+    ("5.2", "by split and stack", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)
+"""),
+    ("5.2", "slice by slice", """
+d_k, rest = divmod(Y.shape[-1], h)
+if rest:
+    raise ValueError("heads of equal width only")
+slices = [Y[..., i * d_k : (i + 1) * d_k] for i in range(h)]
+return np.stack(slices, axis=Y.ndim - 2)
+"""),
+    ("5.2", "by torch", """
+Y = torch.as_tensor(Y)
+if Y.shape[-1] % h:
+    raise ValueError("does not divide")
+return Y.unflatten(-1, (h, -1)).transpose(-3, -2)
+"""),
+    ("5.2", "by einsum", """
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return np.einsum("...nhk->...hnk", pieces)
+"""),
+    ("5.3", "by einsum", """
+d_model = W_Q.shape[1]
+packed = np.einsum("shdk->shkd", np.stack([W_Q, W_K, W_V]))
+out = np.einsum("hkd->dhk", W_O)
+return packed.reshape(3 * d_model, d_model), out.reshape(d_model, d_model)
+"""),
+    ("5.3", "head by head", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "by torch", """
+Q, K, V, O = (torch.as_tensor(W) for W in (W_Q, W_K, W_V, W_O))
+packed = torch.cat([W.mT.flatten(0, 1) for W in (Q, K, V)])
+return packed, O.flatten(0, 1).T
+"""),
+    ("5.5", "by split", """
+return np.stack([part.mean(axis=0) for part in np.split(W, h_kv)])
+"""),
+    ("5.5", "head by head", """
+group, rest = divmod(len(W), h_kv)
+if rest:
+    raise ValueError("groups of equal size only")
+pooled = np.zeros((h_kv, *W.shape[1:]))
+for i, head in enumerate(W):
+    pooled[i // group] += head / group
+return pooled
+"""),
+    ("5.5", "by einsum and torch", """
+if len(W) % h_kv:
+    raise ValueError
+groups = torch.as_tensor(W).unflatten(0, (h_kv, -1))
+return torch.einsum("jgdk->jdk", groups) / groups.shape[1]
+"""),
+]
+
+WRONG = [
+    ("5.2", "reshape alone", "row t of each head hold numbers of token t", """
+return Y.reshape(*Y.shape[:-2], h, Y.shape[-2], Y.shape[-1] // h)
+"""),
+    ("5.2", "no transpose", "head axis stand before n", """
+return Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+"""),
+    ("5.2", "features first", "the first d_k, in a row", """
+if Y.shape[-1] % h:
+    raise ValueError
+return np.moveaxis(Y.reshape(*Y.shape[:-1], -1, h), -1, -3)
+"""),
+    ("5.2", "heads before the batch", "is the shape (2, 3, 5, 4)", """
+return np.stack(np.split(Y, h, axis=-1))
+"""),
+    ("5.2", "keys transposed already", "is the shape (2, 3, 5, 4)", """
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return np.moveaxis(pieces, -3, -1)
+"""),
+    ("5.2", "heads backwards", "head 0: are its features the first", """
+return np.stack(np.split(Y, h, axis=-1)[::-1], axis=-3)
+"""),
+    ("5.2", "other heads out of order", "in order, head 0 first", """
+parts = np.split(Y, h, axis=-1)
+return np.stack(parts[:1] + parts[:0:-1], axis=-3)
+"""),
+    ("5.2", "sequences exchanged", "is sequence 1 still sequence 1", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)[::-1]
+"""),
+    ("5.2", "the first head everywhere", "occur exactly once", """
+first = np.split(Y, h, axis=-1)[0]
+return np.stack([first] * h, axis=-3)
+"""),
+    ("5.2", "the rest dropped", "refused with a ValueError", """
+d_k = Y.shape[-1] // h
+return np.stack([Y[..., i * d_k : (i + 1) * d_k] for i in range(h)], axis=-3)
+"""),
+    ("5.2", "nothing returned", "return its result", """
+Y.reshape(*Y.shape[:-1], h, -1).swapaxes(-3, -2)
+"""),
+    ("5.2", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("5.3", "reshaped in one go", "middle axis of W_Q", """
+d_model = W_Q.shape[1]
+packed = [W.reshape(d_model, d_model) for W in (W_Q, W_K, W_V)]
+return np.concatenate(packed), W_O.reshape(d_model, d_model).T
+"""),
+    ("5.3", "not transposed", "middle axis of W_Q", """
+columns = [np.concatenate(list(W), axis=-1) for W in (W_Q, W_K, W_V)]
+return np.concatenate(columns), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "features before heads", "sorted by head", """
+d_model = W_Q.shape[1]
+rows = [W.transpose(2, 0, 1).reshape(d_model, d_model)
+        for W in (W_Q, W_K, W_V)]
+return np.concatenate(rows), W_O.reshape(d_model, d_model).T
+"""),
+    ("5.3", "keys first", "is the Q part all of W_Q", """
+rows = [head.T for W in (W_K, W_Q, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "head after head, q k v in each", "is the Q part all of W_Q", """
+rows = [head.T for heads in zip(W_Q, W_K, W_V) for head in heads]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "W_O not transposed", "which of its axes meets", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O))
+"""),
+    ("5.3", "W_O by feature", "in which order", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), W_O.transpose(2, 1, 0).reshape(len(rows[0].T), -1)
+"""),
+    ("5.3", "side by side", "are the shapes (36, 12) and (12, 12)", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows).T, np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "one matrix only", "are two matrices returned", """
+return np.concatenate([head.T for W in (W_Q, W_K, W_V) for head in W])
+"""),
+    ("5.3", "nothing returned", "return its result", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+"""),
+    ("5.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("5.5", "strided groups", "Which queries read key head 0", """
+return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=0)
+"""),
+    ("5.5", "summed", "that very head", """
+return W.reshape(h_kv, -1, *W.shape[1:]).sum(axis=1)
+"""),
+    ("5.5", "the first of each group", "does every head of a group count", """
+if len(W) % h_kv:
+    raise ValueError
+return W[:: len(W) // h_kv]
+"""),
+    ("5.5", "the mean of all", "one group only", """
+return np.repeat(W.mean(axis=0, keepdims=True), h_kv, axis=0)
+"""),
+    ("5.5", "h_kv heads in a group", "is the shape (2, 5, 4)", """
+return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=1)
+"""),
+    ("5.5", "repeated again", "is the shape (2, 5, 4)", """
+pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+return np.repeat(pooled, len(W) // h_kv, axis=0)
+"""),
+    ("5.5", "unequal shares", "does each head of a group count the same", """
+pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+return pooled + W[::3] - W[1::3]
+"""),
+    ("5.5", "a running mean", "does each head of a group count the same", """
+pooled = []
+for part in np.split(W, h_kv):
+    mean = part[0]
+    for head in part[1:]:
+        mean = (mean + head) / 2
+    pooled.append(mean)
+return np.stack(pooled)
+"""),
+    ("5.5", "the rest dropped", "refused with a ValueError", """
+group = len(W) // h_kv
+return np.stack([W[j * group : (j + 1) * group].mean(axis=0)
+                 for j in range(h_kv)])
+"""),
+    ("5.5", "nothing returned", "return its result", """
+W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+"""),
+    ("5.5", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+]
+
+HIDDEN = [
+    ("5.2", "a batch and nothing else", "not enough values to unpack", """
+B, n, width = Y.shape
+return Y.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
+"""),
+    ("5.2", "axes counted from the front", "any number of axes", """
+if Y.shape[-1] % h:
+    raise ValueError
+Y = Y[None] if Y.ndim == 2 else Y
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return pieces.swapaxes(1, 2)
+"""),
+    ("5.3", "always float64", "float32", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows).astype(float), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "three heads", "IndexError", """
+rows = [W[i].T for W in (W_Q, W_K, W_V) for i in range(3)]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.5", "in place", "does W stay as it was", """
+if len(W) % h_kv:
+    raise ValueError
+group = len(W) // h_kv
+for i in range(1, group):
+    W[::group] += W[i::group]
+W[::group] /= group
+return W[::group].copy()
+"""),
+    ("5.5", "groups of three", "are 12 heads, h_kv = 1, right", """
+if len(W) % h_kv:
+    raise ValueError
+return np.stack([W[j : j + 3].mean(axis=0) for j in range(0, len(W), 3)])
+"""),
+]
