@@ -85,13 +85,15 @@ def test_weights_come_from_nn_multihead_attention(h):
 
 
 @rarely
-@given(seeds, leads, few)
-def test_heads_add_up(seed, lead, h):
+@given(seeds, leads, few, st.booleans())
+def test_heads_add_up(seed, lead, h, causal):
     X, W = draw(seed, lead, 5, h)
-    terms = CHAPTER.head_outputs(X, *W)
+    mask = CHAPTER.causal_mask(5) if causal else None
+    terms = CHAPTER.head_outputs(X, *W, mask)
     assert terms.shape == (*lead, h, 5, 7)
-    assert np.allclose(terms.sum(axis=-3), CHAPTER.multi_head_attention(X, *W))
-    alone = one_head_at_a_time(X, *(w[-1:] for w in W))
+    assert np.allclose(terms.sum(axis=-3),
+                       CHAPTER.multi_head_attention(X, *W, mask))
+    alone = one_head_at_a_time(X, *(w[-1:] for w in W), mask)
     assert np.allclose(terms[..., -1, :, :], alone)
 
 
@@ -137,6 +139,8 @@ def test_random_heads():
         W_Q, W_K, W_V, W_O = CHAPTER.random_heads(6, h, rng)
         assert W_Q.shape == W_K.shape == W_V.shape == (h, 6, 6 // h)
         assert W_O.shape == (h, 6 // h, 6)
+        numbers = np.stack([W.ravel() for W in (W_Q, W_K, W_V, W_O)])
+        assert len(np.unique(numbers)) == 4 * 36
     with pytest.raises(ValueError, match="4 heads do not divide"):
         CHAPTER.random_heads(6, 4, rng)
 

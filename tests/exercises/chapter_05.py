@@ -98,6 +98,13 @@ return np.stack([first] * h, axis=-3)
 d_k = Y.shape[-1] // h
 return np.stack([Y[..., i * d_k : (i + 1) * d_k] for i in range(h)], axis=-3)
 """),
+    ("5.2", "tokens backwards", "numbers of token t", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)[..., ::-1, :]
+"""),
+    ("5.2", "an assert in place of the error", "not AssertionError", """
+assert Y.shape[-1] % h == 0
+return np.stack(np.split(Y, h, axis=-1), axis=-3)
+"""),
     ("5.2", "nothing returned", "return its result", """
 Y.reshape(*Y.shape[:-1], h, -1).swapaxes(-3, -2)
 """),
@@ -142,6 +149,19 @@ return np.concatenate(rows).T, np.concatenate(list(W_O)).T
     ("5.3", "one matrix only", "are two matrices returned", """
 return np.concatenate([head.T for W in (W_Q, W_K, W_V) for head in W])
 """),
+    ("5.3", "values before keys", "is the K part all of W_K", """
+rows = [head.T for W in (W_Q, W_V, W_K) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "scaled as well", "is the Q part all of W_Q", """
+W_Q = W_Q / math.sqrt(W_Q.shape[-1])
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("5.3", "heads backwards", "sorted by head", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W[::-1]]
+return np.concatenate(rows), np.concatenate(list(W_O[::-1])).T
+"""),
     ("5.3", "nothing returned", "return its result", """
 rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
 """),
@@ -185,6 +205,17 @@ return np.stack(pooled)
     ("5.5", "the rest dropped", "refused with a ValueError", """
 group = len(W) // h_kv
 return np.stack([W[j * group : (j + 1) * group].mean(axis=0)
+                 for j in range(h_kv)])
+"""),
+    ("5.5", "medians", "count the same", """
+return np.median(W.reshape(h_kv, -1, *W.shape[1:]), axis=1)
+"""),
+    ("5.5", "groups backwards", "Which queries read key head 0", """
+return W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)[::-1]
+"""),
+    ("5.5", "one head in two groups", "one group only", """
+group = len(W) // h_kv
+return np.stack([W[max(0, j * group - 1) : (j + 1) * group].mean(axis=0)
                  for j in range(h_kv)])
 """),
     ("5.5", "nothing returned", "return its result", """
