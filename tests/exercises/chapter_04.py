@@ -211,6 +211,12 @@ if Q.ndim > 2:
     dS = dS[:1]
 return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 """),
+    ("4.5", "the plain mean taken off", "dS by (4.4)", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
+dS = dS - dS.mean(axis=-1, keepdims=True)
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
     ("4.5", "in place", "stay as they were", """
 A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
 dA = dY @ np.swapaxes(V, -1, -2)
@@ -225,6 +231,11 @@ HIDDEN = [
 text = np.repeat(lengths, lengths)
 return np.tril(text[:, None] == text)
 """),
+    ("4.3", "three texts and no more", "lengths [1, 6] right", """
+a, b, c = lengths if len(lengths) == 3 else (lengths[0], 0, 0)
+text = np.repeat([0, 1, 2], [a, b, c])
+return np.tril(text[:, None] == text)
+"""),
     ("4.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
 w_2 = np.exp(lse_2 - lse_1)
 Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
@@ -234,6 +245,19 @@ return Y, lse_1 + np.log(1 + w_2)
 lse = np.logaddexp(lse_1, lse_2)
 w = np.exp(lse_1 - lse).reshape(-1, 1)
 return w * Y_1 + (1 - w) * Y_2, lse
+"""),
+    ("4.4", "one shift for all queries", "size 300", """
+top = np.max([lse_1, lse_2])
+w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+"""),
+    ("4.5", "a softmax without its shift", "size 1000", """
+root = Q.shape[-1] ** 0.5
+A = np.exp(Q @ np.swapaxes(K, -1, -2) / root)
+A, dA = A / A.sum(axis=-1, keepdims=True), dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 """),
     ("4.5", "the root of 4 put in by hand", "d_k", """
 A = attention_weights(Q, K)
