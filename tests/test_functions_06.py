@@ -135,3 +135,28 @@ def test_in_torch_hands_over_its_own_weights():
     X = np.random.default_rng(7).normal(size=(4, 3))
     ours = CHAPTER.feed_forward(X, *weights, CHAPTER.relu)
     np.testing.assert_allclose(ours, net(torch.tensor(X)).detach())
+
+
+def test_plain_layer_has_no_biases():
+    X, W_1, W_2 = draw(np.random.default_rng(8), (5, 4), (4, 7), (7, 3))
+    ours = CHAPTER.plain_layer(CHAPTER.gelu, W_1, W_2)(X)
+    theirs = CHAPTER.feed_forward(X, W_1, np.zeros(7), W_2, 0, CHAPTER.gelu)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+
+
+@pytest.mark.parametrize("bias, share", [(100, 1), (-100, 0)])
+def test_share_that_moves_is_all_awake_or_none(bias, share):
+    X, W_1 = draw(np.random.default_rng(9), (20, 6), (6, 10))
+    relu = torch.nn.ReLU()
+    assert CHAPTER.share_that_moves(relu, X, W_1, bias, steps=2) == share
+
+
+def test_distance_is_from_torchs_answer():
+    def off(*arrays):
+        return CHAPTER.bend_right(*arrays) + 3
+
+    rng = np.random.default_rng(10)
+    how = rng.standard_normal, CHAPTER.gelu, F.gelu, (4, 6)
+    assert CHAPTER.distance(CHAPTER.bend_right, *how) < 1e-12
+    assert math.isclose(CHAPTER.distance(off, *how), 3)
+    assert CHAPTER.distance(CHAPTER.bend_flipped, *how) == np.inf

@@ -95,6 +95,10 @@ WRONG = [
      BACKWARD.replace("(H > 0)", "H")),
     ("6.2", "dX from the wrong matrix", "through which matrix",
      BACKWARD.replace("dH @ W_1.T", "dH @ W_2")),
+    ("6.2", "dX past silent units", "what reaches X",
+     BACKWARD.replace("dH @ W_1.T", "dY @ W_2.T @ W_1.T")),
+    ("6.2", "dY added to dX", "what reaches X",
+     BACKWARD.replace("dH @ W_1.T", "dY + dH @ W_1.T")),
     ("6.2", "dW_1 transposed", "dW_1 the shape",
      BACKWARD.replace("X.T @ dH", "dH.T @ X")),
     ("6.2", "dW_1 averaged over tokens", "what did W_1 multiply",
@@ -113,9 +117,17 @@ WRONG = [
     ("6.3", "a minus sign", "both terms",
      SLOPE.replace("share + X", "share - X")),
     ("6.3", "the function itself", "one half there", "return gelu(X)"),
-    ("6.3", "a density without its root of 2 pi", "both terms",
+    ("6.3", "a density without its root of 2 pi", "is the share Phi",
      SLOPE.replace(" / math.sqrt(2 * math.pi)", "")),
-    ("6.3", "a density a little too wide", "density of a normal variable",
+    ("6.3", "erf of x itself", "is the share Phi",
+     SLOPE.replace("erf(X / math.sqrt(2))", "erf(X)")),
+    ("6.3", "a square on the x", "what multiplies the density",
+     SLOPE.replace("X * density", "X**2 * density")),
+    ("6.3", "the size of x", "what multiplies the density",
+     SLOPE.replace("X * density", "np.abs(X) * density")),
+    ("6.3", "the slope of the density", "both terms",
+     SLOPE.replace("X * density", "X * -X * density")),
+    ("6.3", "a density a little too wide", "the density that of a normal",
      SLOPE.replace("-X**2 / 2)", "-X**2 / 2.1)")),
     ("6.3", "the tanh version", "is it the exact GELU", """
 x = torch.tensor(X, requires_grad=True)
@@ -131,6 +143,11 @@ return torch.autograd.grad(y, x)[0].numpy()
     ("6.4", "not begun", "6.4 not done yet", "raise NotImplementedError"),
     ("6.4", "nothing returned", "return its result",
      PACKED.replace("return ", "")),
+    ("6.4", "X changed in place", "does X stay as it was", """
+X += 1
+gate, up = np.split((X - 1) @ W_in, 2, axis=-1)
+return (silu(gate) * up) @ W_out
+"""),
     ("6.4", "halves swapped", "up is not bent",
      PACKED.replace("gate, up =", "up, gate =")),
     ("6.4", "columns taken in turn", "why does a number pass",
@@ -165,6 +182,17 @@ return (dH @ W_1.T, np.tensordot(X, dH, (range(X.ndim - 1),) * 2),
     ("6.3", "a loop over one axis", "it stops with TypeError", """
 return np.array([(1 + math.erf(x / 2**0.5)) / 2
                  + x * math.exp(-x * x / 2) / (2 * math.pi) ** 0.5 for x in X])
+"""),
+    ("6.2", "an axis of length 1 lost", "is dX right", """
+tokens = [A.reshape(-1, A.shape[-1]) for A in (X, dY)]
+H = np.maximum(tokens[0] @ W_1 + b_1, 0)
+dH = (tokens[1] @ W_2.T) * (H > 0)
+return ((dH @ W_1.T).reshape(X.shape).squeeze(), tokens[0].T @ dH,
+        dH.sum(axis=0), H.T @ tokens[1], dY.reshape(-1, len(W_2.T)).sum(axis=0))
+"""),
+    ("6.4", "the width of the check", "d_ff 7", """
+gate, up = (X @ W_in)[..., :3], (X @ W_in)[..., -3:]
+return (silu(gate) * up) @ W_out[:3]
 """),
     ("6.4", "cut in the second axis", "shapes clash", """
 S = X @ W_in
