@@ -1,4 +1,7 @@
-"""A table that lost its head, or a cell, is shown as a line of bars."""
+"""A table that lost its head, or a cell, is shown as a line of bars.
+
+A column without a name is one that a screen reader cannot announce.
+"""
 
 import re
 
@@ -27,6 +30,7 @@ def test_every_table_has_a_head_and_full_rows(name):
         assert len(rows) > 2 and all(
             RULE.fullmatch(f"|{cell}|") for cell in rows[1]), rows[0]
         assert {len(row) for row in rows} == {len(rows[0])}, rows[0]
+        assert all(cell.strip() for cell in rows[0]), rows[0]
 
 
 def test_a_lost_head_is_seen():
