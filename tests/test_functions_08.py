@@ -70,6 +70,10 @@ def test_linear_attention_pair_by_pair(front):
     np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(state, np.swapaxes(V, -1, -2) @ K)
     np.testing.assert_allclose(z, K.sum(axis=-2))
+    single = (a.astype(np.float32) for a in (Q, K, V))
+    single = CHAPTER.linear_attention_by_state(*single)[0]
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, want, atol=1e-5 * abs(want).max())
 
 
 @pytest.mark.parametrize("name", ["linear_attention",
@@ -157,6 +161,21 @@ def test_no_rule_hears_the_future():
     for rule, more in ((CHAPTER.sum_rule, ()), (CHAPTER.delta_rule, (beta,))):
         moved = rule(Q, K, loud, *more)[0] - rule(Q, K, V, *more)[0]
         assert (moved[:7] == 0).all() and abs(moved[7]).max() > 0
+
+
+@pytest.mark.parametrize("phi", [lambda X: F.elu(X) + 1,
+                                 lambda X: CHAPTER.torch_dpfp(X, 2)])
+def test_a_trained_sum_is_linear_attention(phi):
+    generator = torch.Generator().manual_seed(1)
+    tables = [t.double() for t in CHAPTER.random_tables(6, generator)]
+    keys, values, _, _ = CHAPTER.stories(3, 6, generator)
+    got = CHAPTER.sum_answers(tables, keys, values, phi)
+    E_Q, E_K, E_V = tables
+    for b in range(3):
+        K = phi(E_K[keys[b]] + E_V[values[b]]).numpy()
+        for q, answer in zip(phi(E_Q).numpy(), got[b], strict=True):
+            want = np.average(np.eye(6)[values[b]], axis=0, weights=K @ q)
+            np.testing.assert_allclose(answer, want, atol=1e-5)
 
 
 def test_answers_of_the_overwriting_task():
