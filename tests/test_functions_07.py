@@ -152,8 +152,12 @@ def test_leak_measures_what_moved():
     def late(ids):                                  # moves from t on only
         return np.repeat(ids[..., None].astype(float), 7, axis=-1)
 
+    def once(ids):                                  # in one row alone
+        return spread(ids) * (np.arange(ids.shape[1]) == 6)[:, None]
+
     ids = np.full((2, 10), 3)
     assert math.isclose(CHAPTER.leak(spread, ids), 0.1)
+    assert math.isclose(CHAPTER.leak(once, ids), 0.1)
     assert CHAPTER.leak(late, ids) == 0
     wrapped = CHAPTER.leak(spread, ids + 3)         # 6 + 1 is 0
     assert math.isclose(wrapped, 0.6)
@@ -408,8 +412,10 @@ def test_sample_cannot_fall_off_the_end():
         def random(self, shape):
             return np.full(shape, np.nextafter(1, 0))
 
-    logits = np.log(np.full((1, 7), 0.1, dtype=np.float32))
-    assert CHAPTER.sample(logits, 1.0, Highest()) == [6]
+    logits = np.zeros((1, 28), dtype=np.float32)    # shares sum to 0.9999998
+    shares = CHAPTER.softmax(logits).cumsum(axis=-1)
+    assert shares[0, -1] < np.nextafter(1, 0)
+    assert CHAPTER.sample(logits, 1.0, Highest()) == [27]
 
 
 def test_write_is_greedy_when_cold_and_keeps_its_start():
@@ -482,3 +488,26 @@ def test_without_positions_they_stay_away():
     model = torch_model(1)
     CHAPTER.without_positions(model)
     assert not model.P.any() and not model.P.requires_grad
+
+
+def test_deep_models_have_a_last_norm_where_they_need_one():
+    before = CHAPTER.deep_model(CHAPTER.pre_norm)
+    after = CHAPTER.deep_model(CHAPTER.post_norm)
+    assert len(before.blocks) == len(after.blocks) == 3
+    assert isinstance(before.norm, nn.LayerNorm)
+    assert isinstance(after.norm, nn.Identity)
+    assert torch.equal(before.E, after.E)           # the same newborn
+
+
+def test_progress_is_the_mean_of_the_last_twenty(capsys):
+    CHAPTER.progress("it", list(range(200)))
+    assert capsys.readouterr().out.split() == [
+        "it", "step", "100", "loss", "89.5", "step", "200", "loss", "189.5"]
+
+
+def test_positions_from_the_end():
+    params, ids = draw(9), tokens(9, (2,), 4)
+    got = CHAPTER.embed_from_the_end(ids, params["E"], params["P"])
+    for t in range(4):
+        assert np.array_equal(
+            got[:, t], params["E"][ids[:, t]] + params["P"][3 - t])

@@ -139,6 +139,15 @@ losses = -np.take_along_axis(log_p, ids[:, 1:, None], axis=-1)[..., 0]
 count = real[:, 1:]
 return ((losses * count).sum(axis=1) / count.sum(axis=1)).mean()
 """),
+    ("7.1", "the logarithm of the mean share", "mean of the losses", """
+p = np.take_along_axis(softmax(logits[:, :-1]), ids[:, 1:, None], axis=-1)
+return -np.log(p[..., 0][real[:, 1:]].mean())
+"""),
+    ("7.1", "the last targets wrap around", "at t + 1", """
+log_p, targets = log_softmax(logits), np.roll(ids, -1, axis=1)
+losses = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+return losses[np.roll(real, -1, axis=1)].mean()
+"""),
     ("7.2", "not begun", "7.2 not done yet", "raise NotImplementedError"),
     ("7.2", "nothing returned", "return its result",
      TOP_P.replace("return ", "")),
@@ -147,6 +156,14 @@ return ((losses * count).sum(axis=1) / count.sum(axis=1)).mean()
         "logits[~keep] = -np.inf\nreturn logits")),
     ("7.2", "zeros instead", "is a logit like others",
      TOP_P.replace("-np.inf)", "0.0)")),
+    ("7.2", "a large negative number", "forbidden logit -inf",
+     TOP_P.replace("-np.inf)", "-1e9)")),
+    ("7.2", "nan instead", "forbidden logit -inf",
+     TOP_P.replace("-np.inf)", "np.nan)")),
+    ("7.2", "plus infinity", "forbidden logit -inf",
+     TOP_P.replace("-np.inf)", "np.inf)")),
+    ("7.2", "log-shares instead of logits", "as and where they are",
+     TOP_P.replace("where(keep, logits", "where(keep, log_softmax(logits)")),
     ("7.2", "the word that crosses p goes", "two words",
      TOP_P.replace("before < p", "before + shares <= p")),
     ("7.2", "the favourite may go", "however small p is", TOP_P.replace(
@@ -202,6 +219,10 @@ return np.where(softmax(logits) >= p, logits, -np.inf)
      PARALLEL.replace("feed_forward(Z", "feed_forward(X")),
     ("7.6", "mask forgotten", "see the mask",
      PARALLEL.replace(', mask)', ')')),
+    ("7.6", "mask turned over", "query down, key across",
+     PARALLEL.replace(", mask)", ", mask.T)")),
+    ("7.6", "another activation", "use ReLU",
+     PARALLEL.replace("relu", "np.tanh")),
     ("7.6", "attention reads the stream", "does attention read",
      PARALLEL.replace("attention(Z", "attention(X")),
     ("7.6", "one after the other", "same copy", """
