@@ -5,7 +5,7 @@ import re
 
 from chapters import cells, each_chapter, notebook
 
-TAGS = {"hide-input", "remove-cell", "nbval-ignore-output"}
+TAGS = {"hide-input", "remove-cell", "nbval-ignore-output", "shakespeare"}
 LAST = ["## Pitfalls", "## Exercises", "## Summary", "## References"]
 
 

@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from chapters import cells, each_chapter, notebook
+from chapters import CHAPTERS, cells, each_chapter, notebook
 
 TRACES = {
     "an address": r"0x[0-9a-f]{6,}",
@@ -38,6 +38,12 @@ def test_outputs_are_the_same_anywhere(path):
             for output in cell.outputs])
         for what, trace in TRACES.items():
             assert not re.search(trace, text), f"{cell.id}: {what}"
+
+
+def test_what_depends_on_a_text_was_made_with_shakespeare():
+    [path] = [path for path in CHAPTERS if path.stem.startswith("09")]
+    [shown] = [cell for cell in cells(path, "code") if cell.id == "text-run"]
+    assert shown.outputs[0].text.startswith("Tiny Shakespeare: 1,115,394")
 
 
 @pytest.mark.parametrize("line", [
