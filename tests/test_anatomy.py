@@ -5,7 +5,7 @@ import re
 
 from chapters import cells, each_chapter, notebook
 
-TAGS = {"hide-input", "remove-cell", "nbval-ignore-output", "shakespeare"}
+TAGS = {"hide-input", "remove-cell", "nbval-ignore-output"}
 LAST = ["## Pitfalls", "## Exercises", "## Summary", "## References"]
 
 

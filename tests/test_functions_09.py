@@ -41,10 +41,17 @@ def tensors(arrays, dtype=torch.float64):
     return [torch.tensor(a, dtype=dtype) for a in arrays]
 
 
-def close(ours, want, bound):
+def close(ours, want, bound, size=0.0):
+    """Within `bound`, in units of the largest number or of `size`."""
     want = torch.as_tensor(want)
     assert ours.shape == want.shape
-    return (ours - want).abs().max() <= bound * want.abs().max()
+    return (ours - want).abs().max() <= bound * max(want.abs().max(), size)
+
+
+def sizes(Q, K, V, beta, state=0.0):
+    """How large outputs and states can be before anything cancels."""
+    held = abs(V).max() + np.abs(state).max()
+    return np.linalg.norm(Q, axis=-1).max() * held, held
 
 
 def newborn(mixer, n_vocab=11, n_layers=2):
@@ -79,13 +86,14 @@ def test_delta_step_is_write_then_read(lead):
 @given(seeds, leads, st.integers(1, 12), st.integers(1, 5), st.integers(1, 5))
 def test_loops_are_chapter_08s(seed, lead, n, d_k, d_v):
     *arrays, state = sequences(seed, lead, n, d_k, d_v)
+    loud, full = sizes(*arrays)
     want, last = BEFORE.delta_rule(*arrays)
     for rule in (CHAPTER.delta_rule_by_index, CHAPTER.delta_rule_by_rows):
         Y, held = rule(*tensors(arrays))
-        assert close(Y, want, 1e-12) and close(held, last, 1e-12)
+        assert close(Y, want, 1e-12, loud) and close(held, last, 1e-12, full)
     want, last = BEFORE.delta_rule(*arrays, state)
     Y, held = CHAPTER.delta_rule_by_rows(*tensors([*arrays, state]))
-    assert close(Y, want, 1e-12) and close(held, last, 1e-12)
+    assert close(Y, want, 1e-12, loud) and close(held, last, 1e-12, full)
 
 
 @settings(deadline=None, max_examples=60)
@@ -94,11 +102,12 @@ def test_loops_are_chapter_08s(seed, lead, n, d_k, d_v):
 def test_chunks_are_chapter_08s_loop(seed, lead, n, chunk, d_k, d_v, started):
     arrays = sequences(seed, lead, n, d_k, d_v)[:4 + started]
     want, last = BEFORE.delta_rule(*arrays)
+    loud, full = sizes(*arrays)
     for dtype, bound in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
         Y, state = CHAPTER.delta_rule_chunkwise(*tensors(arrays, dtype),
                                                 chunk=chunk)
         assert Y.dtype == state.dtype == dtype
-        assert close(Y, want, bound) and close(state, last, bound)
+        assert close(Y, want, bound, loud) and close(state, last, bound, full)
 
 
 @rarely
@@ -114,7 +123,7 @@ def test_chunks_have_the_gradients_of_the_loop(seed, lead, n, chunk):
         got = torch.autograd.grad(rule(*leaves), leaves, weights)
         if rule is CHAPTER.delta_rule_by_rows:
             want = got
-    assert all(close(a, b, 1e-11) or (a - b).abs().max() < 1e-12
+    assert all(close(a, b, 1e-11, size=10)
                for a, b in zip(got, want, strict=True))
 
 

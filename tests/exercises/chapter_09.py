@@ -121,6 +121,7 @@ v = x @ W_V
 new = write_delta(state, k, v, sigmoid(x @ W_beta + b_beta))
 return (read_memory(new, q)[:, None] @ W_O).sum(axis=(0, 1)), new
 """),
+    ("9.4", "a list of two", STEP.replace("y, new\n", "[y, new]\n")),
     ("9.4", "by erasing first", """
 q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
 b = sigmoid(x @ W_beta + b_beta)[:, None, None]
@@ -129,6 +130,10 @@ new += b * (x @ W_V)[:, :, None] * k[:, None, :]
 return np.einsum("hvk,hk,hvd->d", new, q, W_O), new
 """),
     ("9.5", "ones, zeros and twos", PARITY),
+    ("9.5", "keys of either sign", PARITY.replace(
+        "np.ones((n, 1)), np.zeros", "1 - 2.0 * bits[:, None], np.zeros")),
+    ("9.5", "a list of five", PARITY.replace("Q, K, V, beta, state\n",
+                                             "[Q, K, V, beta, state]\n")),
     ("9.5", "bit by bit", """
 rows = [(1.0, 1.0, 0.0, 2.0 if bit else 0.0) for bit in bits]
 Q, K, V, beta = (np.array(column) for column in zip(*rows, strict=True))
@@ -237,9 +242,18 @@ with np.errstate(all="ignore"):
     ("9.4", "a decay of everything", "does each beta scale all",
      STEP.replace("beta[i] * np.outer(v - old, k)",
                   "beta[i] * np.outer(v - old, k) - (1 - beta[i]) * state[i]")),
+    ("9.4", "all that is there fades by beta", "does the first pair stay",
+     STEP.replace("state[i] + beta[i] * np.outer(v - old, k)",
+                  "(1 - beta[i]) * state[i] + beta[i] * np.outer(v, k)")),
+    ("9.4", "features of two shifts", "with d_phi = 2 d_k",
+     STEP.replace(", 1))", ", 2))")),
+    ("9.4", "a query without features", "with d_phi = 2 d_k",
+     STEP.replace("dpfp(x @ W_Q[i], 1)", "x @ W_Q[i]")),
+    ("9.4", "a row instead of a vector", "are they (d_model,)",
+     STEP.replace("return y,", "return y[None],")),
     ("9.4", "old value under the query", "is only the difference written",
      STEP.replace("state[i] @ k", "state[i] @ q")),
-    ("9.4", "transposed state", "one row per feature of a value",
+    ("9.4", "transposed state", "are they (d_model,) and (h, d_v",
      STEP.replace("return y, new", "return y, new.swapaxes(1, 2)")),
     ("9.4", "keys in rows", "is the state (h, d_v, d_phi)", """
 q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
@@ -265,7 +279,7 @@ return np.einsum("hkv,hk,hvd->d", state, q, W_O), state
      STEP.replace("new[i] @ q", "new[i] @ k")),
     ("9.4", "heads averaged", "the first token: queries, sum over heads",
      STEP.replace("return y,", "return y / len(W_Q),")),
-    ("9.4", "heads side by side", "shapes: output", STEP.replace(
+    ("9.4", "heads side by side", "are they (d_model,)", STEP.replace(
         "y = y + new[i] @ q @ W_O[i]",
         "y = np.concatenate([y, new[i] @ q]) if i else new[i] @ q")),
     ("9.4", "one beta for all heads", "does each beta scale all",
