@@ -61,6 +61,9 @@ SCROLLABLE = """() => {
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth
     return document.documentElement.scrollWidth - width }"""
+CUT = """() => [...document.querySelectorAll("div.math")]
+    .filter(math => math.scrollWidth > math.clientWidth + 2)
+    .map(math => math.closest("section")?.id)"""
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +114,8 @@ def visit(site, browser):
     def see(page):
         context = browser.new_context(color_scheme="light")
         tab = context.new_page()
-        seen = SimpleNamespace(requests=[], errors=[], too_wide={}, axe={},
-                               modes={})
+        seen = SimpleNamespace(requests=[], errors=[], too_wide={}, cut={},
+                               axe={}, modes={})
         tab.on("request", lambda request: seen.requests.append(request.url))
         tab.on("pageerror", lambda error: seen.errors.append(str(error)))
         tab.on("console", lambda line: line.type in ("error", "warning")
@@ -128,6 +131,7 @@ def visit(site, browser):
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
             seen.too_wide[width] = tab.evaluate(TOO_WIDE)
+            seen.cut[width] = tab.evaluate(CUT)
         tab.evaluate(THIN)
         for look, (width, mode, rules) in LOOKS.items():
             tab.emulate_media(color_scheme=mode)
@@ -160,6 +164,7 @@ def test_no_console_error(visit, page):
 def test_formulas_are_typeset(visit, page):
     seen = visit(page)
     assert not seen.broken and not seen.raw
+    assert not seen.cut[WIDTHS[0]], "formulas that have to be scrolled"
 
 
 @each_page
