@@ -593,7 +593,8 @@ def test_help_texts_are_every_topic():
 
 
 def test_course_text_takes_the_file_that_is_named(desk, play, monkeypatch):
-    for name, data, title in (("mine.txt", "Grüße".encode(), "mine.txt"),
+    mine = "Grüße".encode() * 20_000
+    for name, data, title in (("mine.txt", mine, "mine.txt"),
                               ("x.txt", play, "Tiny Shakespeare")):
         Path(name).write_bytes(data)
         monkeypatch.setenv("COURSE_TEXT", name)
@@ -611,6 +612,16 @@ def test_course_text_refuses_a_name_of_nothing(desk, play, monkeypatch):
     monkeypatch.setenv("COURSE_TEXT", "")           # as good as unset
     assert CHAPTER.course_text(home=home) == (play.decode(), "Tiny Shakespeare")
     assert not desk.asked
+
+
+@pytest.mark.parametrize("data, hint", [
+    (b"To be", "5 bytes are too few"), (b"\xff" * 200_000, "codec")])
+def test_course_text_refuses_what_nobody_can_learn_from(desk, monkeypatch, data,
+                                                        hint):
+    Path("mine.txt").write_bytes(data)
+    monkeypatch.setenv("COURSE_TEXT", "mine.txt")
+    with pytest.raises(ValueError, match=hint):
+        CHAPTER.course_text()
 
 
 @pytest.mark.parametrize("work", [".", "book"])
