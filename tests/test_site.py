@@ -32,11 +32,13 @@ THEME = {"label-content-name-mismatch", "region"}
 # Contrast is what takes axe-core its time. A width does not change a colour,
 # and a mode changes nothing else: contrast once a mode, the rest at each width.
 AXE = {"preload": False, "resultTypes": ["violations"]}
+COLOURS = AXE | {"runOnly": ["color-contrast"]}
+THE_REST = AXE | {"rules": {"color-contrast": {"enabled": False}}}
 LOOKS = {
-    "wide": (1280, "light", AXE),
-    "narrow": (390, "light", AXE | {"rules": {"color-contrast":
-                                              {"enabled": False}}}),
-    "dark": (1280, "dark", AXE | {"runOnly": ["color-contrast"]}),
+    "wide": (1280, "light", THE_REST),
+    "narrow": (390, "light", THE_REST),
+    "light": (1280, "light", COLOURS),
+    "dark": (1280, "dark", COLOURS),
 }
 
 each_page = pytest.mark.parametrize("page", pages())
@@ -44,8 +46,8 @@ each_page = pytest.mark.parametrize("page", pages())
 BROKEN = 'mjx-merror, mjx-mtext[style*="color: red"]'
 RAW = """() => [...document.querySelectorAll(".math")]
     .filter(math => !math.querySelector("mjx-container")).length"""
-# axe-core measures the contrast of every node, for seconds: one code token of
-# each colour is enough, and a formula's glyphs have the colour of the text.
+# axe-core visits every node, for seconds: one code token of each colour is
+# enough, and a formula's glyphs have the colour of the text.
 THIN = """() => {
     const seen = new Set()
     for (const token of document.querySelectorAll(".highlight span"))
@@ -53,11 +55,29 @@ THIN = """() => {
         else seen.add(token.className)
     for (const math of document.querySelectorAll("mjx-container"))
         math.replaceChildren() }"""
+# Of texts that are styled alike, all the way up, contrast looks at the first.
+FIRST_OF_EACH = """() => {
+    const styled = node => {
+        let path = ""
+        for (; node; node = node.parentElement)
+            path += [node.tagName, node.className, node.getAttribute("style"),
+                     node.matches("tr:nth-child(even)"), ""].join("|")
+        return path }
+    const seen = new Set()
+    for (const node of document.querySelectorAll("body *")) {
+        const texts = [...node.childNodes].filter(
+            child => child.nodeType == Node.TEXT_NODE && child.data.trim())
+        if (!texts.length) continue
+        const path = styled(node)
+        if (seen.has(path)) for (const text of texts) text.remove()
+        else seen.add(path) } }"""
 # After a change of width the theme gives what scrolls a tab stop, in a while.
 SCROLLABLE = """() => {
     const boxes = [...document.querySelectorAll("pre, .cell_output > .output")]
     return boxes.every(
         box => box.scrollWidth <= box.clientWidth || box.tabIndex >= 0) }"""
+THEME_NOW = "document.documentElement.dataset.theme"
+TURNED = f"mode => {THEME_NOW} == mode"
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth
     return document.documentElement.scrollWidth - width }"""
@@ -133,13 +153,17 @@ def visit(site, browser):
             seen.too_wide[width] = tab.evaluate(TOO_WIDE)
             seen.cut[width] = tab.evaluate(CUT)
         tab.evaluate(THIN)
+        tab.add_style_tag(content="* { transition: none !important }")
         for look, (width, mode, rules) in LOOKS.items():
+            if rules is COLOURS:
+                tab.evaluate(FIRST_OF_EACH)
             tab.emulate_media(color_scheme=mode)
             tab.set_viewport_size({"width": width, "height": 900})
             with suppress(TimeoutError):           # then axe-core will tell
                 tab.wait_for_function(SCROLLABLE, timeout=5000)
-            seen.modes[look] = tab.evaluate(
-                "document.documentElement.dataset.theme")
+            with suppress(TimeoutError):           # then seen.modes will
+                tab.wait_for_function(TURNED, arg=mode, timeout=5000)
+            seen.modes[look] = tab.evaluate(THEME_NOW)
             found = Axe().run(tab, options=rules).response["violations"]
             seen.axe[look] = {
                 rule["id"]: [node["html"] for node in rule["nodes"]]
