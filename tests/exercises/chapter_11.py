@@ -1,0 +1,294 @@
+"""Answers to the exercises of chapter 11: the lines between the solution marks.
+
+RIGHT   exercise, how it is written, body
+WRONG   exercise, the mistake, words that the check must print, body
+HIDDEN  exercise, the mistake, words that only the grade says, body
+"""
+
+GEMMA = """
+layers = []
+for layer in weights["layers"]:
+    W_Q, W_K, W_V, W_O = layer["attention"]
+    W_gate, W_up, W_down = layer["ffn"]
+    g_1 = 1 + layer["norm_1"][:, None]
+    g_2 = 1 + layer["norm_2"][:, None]
+    layers.append({"attention": (g_1 * W_Q, g_1 * W_K, g_1 * W_V, W_O),
+                   "ffn": (g_2 * W_gate, g_2 * W_up, W_down)})
+return {"E": weights["E"], "norm": weights["norm"], "layers": layers}
+"""
+FOLDABLE = """
+result = []
+for norm in norms:
+    readers = [r for g, r in arrows if g == norm]
+    if (all(r in matrices for r in readers)
+            and all(g == norm for g, r in arrows if r in readers)):
+        result.append(norm)
+return result
+"""
+READERS = """
+silent = {name: w.copy() for name, w in weights.items()}
+silent[gain][3] = 0.0
+want = run(silent)
+found = set()
+for name, w in weights.items():
+    if w.ndim < 2 or w.shape[-2] != len(weights[gain]):
+        continue
+    other = w.copy()
+    other[..., 3, :] *= 7
+    if abs(run({**silent, name: other}) - want).max() < 1e-10:
+        found.add(name)
+return found
+"""
+SHIFT = """
+bound = size * math.sqrt(d_in) * column
+return max(0, math.ceil(math.log2(bound / largest)))
+"""
+INT8 = """
+step = np.abs(X).max(axis=1, keepdims=True) / 127
+step = np.where(step == 0, 1, step)
+q = np.round(X / step).astype(np.int32)
+s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
+return (q @ W_q.astype(np.int32)) * (step * s) * step_W
+"""
+
+RIGHT = [
+    ("11.2", "written out", GEMMA),
+    ("11.2", "by fold_gain, as lists", """
+out = {**weights, "layers": []}
+for layer in weights["layers"]:
+    heads, ffn = list(layer["attention"]), list(layer["ffn"])
+    heads[:3] = [fold_gain(1 + layer["norm_1"], W) for W in heads[:3]]
+    ffn[:2] = [fold_gain(1 + layer["norm_2"], W) for W in ffn[:2]]
+    out["layers"].append({"attention": heads, "ffn": ffn})
+return out
+"""),
+    ("11.2", "by einsum and torch", """
+def scaled(w, W):
+    return np.einsum("d,...dk->...dk", 1 + w, W)
+return {"E": torch.tensor(weights["E"]).numpy(), "norm": weights["norm"],
+        "layers": [{
+    "attention": (*(scaled(l["norm_1"], W) for W in l["attention"][:3]),
+                  l["attention"][3]),
+    "ffn": (scaled(l["norm_2"], l["ffn"][0]),
+            scaled(l["norm_2"], l["ffn"][1]), l["ffn"][2])}
+    for l in weights["layers"]]}
+"""),
+    ("11.3", "by loops", FOLDABLE),
+    ("11.3", "by counting givers", """
+givers = {}
+for giver, reader in arrows:
+    givers.setdefault(reader, set()).add(giver)
+return [norm for norm in norms if all(
+    reader in matrices and givers[reader] == {norm}
+    for giver, reader in arrows if giver == norm)]
+"""),
+    ("11.4", "another row, multiplied", READERS),
+    ("11.4", "random rows, each feature in turn", """
+rng = np.random.default_rng(1)
+d = len(weights[gain])
+found = {name for name, w in weights.items() if w.ndim > 1
+         and w.shape[-2] == d}
+for i in range(d):
+    silent = {**weights, gain: np.where(np.arange(d) == i, 0, weights[gain])}
+    want = run(silent)
+    for name in sorted(found):
+        other = weights[name].copy()
+        other[..., i, :] = rng.normal(size=other[..., i, :].shape)
+        if not np.allclose(run({**silent, name: other}), want, atol=1e-9):
+            found.discard(name)
+return sorted(found)
+"""),
+    ("11.6", "by a search", """
+p = 0
+while size * d_in**0.5 * column > largest * 2**p:
+    p += 1
+return p
+"""),
+    ("11.6", "by frexp", """
+mantissa, exponent = math.frexp(size * math.sqrt(d_in) * column / largest)
+return max(0, exponent - (mantissa == 0.5))
+"""),
+    ("11.6", "as a NumPy integer", """
+p = np.ceil(np.log2(size) + np.log2(d_in) / 2 + np.log2(column / largest)
+            - 1e-12)
+return np.maximum(p, 0).astype(int)
+"""),
+    ("11.7", "token by token", """
+rows = []
+for x in X:
+    step = max(abs(x)) / 127 or 1.0
+    q = np.rint(x / step).astype(np.int64)
+    scale = step / math.sqrt((x @ x) / len(x) + eps)
+    rows.append(scale * step_W * (q @ W_q.astype(np.int64)))
+return np.array(rows)
+"""),
+    ("11.7", "in torch", """
+x, w = torch.tensor(X), torch.tensor(W_q)
+step = (x.abs().amax(-1, keepdim=True) / 127).clamp(min=1e-300)
+q = (x / step).round()
+y = (q @ w.double()) * step * torch.rsqrt(
+    x.square().mean(-1, keepdim=True) + eps)
+return (y * torch.tensor(step_W)).numpy()
+"""),
+]
+
+WRONG = [
+    ("11.2", "not begun", "11.2 not done yet", "raise NotImplementedError"),
+    ("11.2", "nothing returned", "return its result",
+     GEMMA.replace("return ", "")),
+    ("11.2", "w in place of 1 + w", "w = 0 is a gain of 1",
+     GEMMA.replace("1 + ", "")),
+    ("11.2", "V forgotten", "V reads a norm too",
+     GEMMA.replace("g_1 * W_V", "W_V")),
+    ("11.2", "gate forgotten", "gate reads a norm too",
+     GEMMA.replace("g_2 * W_gate", "W_gate")),
+    ("11.2", "gain in the columns", "which row of a matrix",
+     GEMMA.replace("[:, None]", "")),
+    ("11.2", "W_O as well", "W_O and W_down do not read",
+     GEMMA.replace(", W_O),", ", g_1 * W_O),")),
+    ("11.2", "W_down in place of up", "up reads a norm too",
+     GEMMA.replace("g_2 * W_up, W_down", "W_up, g_2 * W_down")),
+    ("11.2", "the norms exchanged", "which of the two norms",
+     GEMMA.replace("g_1 =", "g_0 =").replace("g_2 =", "g_1 =").replace(
+         "g_0 =", "g_2 =")),
+    ("11.2", "the last gain folded into E", "E has changed",
+     GEMMA.replace('"E": weights["E"]',
+                   '"E": weights["E"] * (1 + weights["norm"])')),
+    ("11.2", "a head of its own", "nothing else",
+     GEMMA.replace('return {', 'return {"W_U": (1 + weights["norm"])[:, None]'
+                   ' * weights["E"].T, ')),
+    ("11.2", "the last gain dropped", "nothing else",
+     GEMMA.replace('"norm": weights["norm"], ', "")),
+    ("11.2", "the last gain as 1 + w", "stored as it was",
+     GEMMA.replace('"norm": weights["norm"]', '"norm": 1 + weights["norm"]')),
+    ("11.2", "folded twice", "by what is row 2",
+     GEMMA.replace("1 + layer", "(1 + layer").replace(
+         "[:, None]", "[:, None]) ** 2")),
+    ("11.2", "gains kept besides", "both of its gains",
+     GEMMA.replace('layers.append({', 'layers.append({**layer, ')),
+    ("11.2", "only the first layer", "as many layers",
+     GEMMA.replace('weights["layers"]:', 'weights["layers"][:1]:')),
+    ("11.3", "not begun", "11.3 not done yet", "raise NotImplementedError"),
+    ("11.3", "nothing returned", "return its result",
+     FOLDABLE.replace("return ", "")),
+    ("11.3", "any in place of all", "one matrix among the readers",
+     FOLDABLE.replace("if (all(r in", "if (any(r in")),
+    ("11.3", "the shared matrix forgotten", "the other one who gives E",
+     FOLDABLE.replace("and all(g == norm for g, r in arrows if r in readers)",
+                      "")),
+    ("11.3", "what the readers are is not asked", "one matrix among",
+     FOLDABLE.replace("all(r in matrices for r in readers)", "True")),
+    ("11.3", "the matrices returned", "names of norms", """
+return [r for g, r in arrows if g in norms and r in matrices]
+"""),
+    ("11.3", "all but the last", "all three",
+     FOLDABLE.replace("return result", "return result[:-1]")),
+    ("11.3", "a reader too many refuses", "all three",
+     FOLDABLE.replace("if (all", "if (len(readers) < 3 and all")),
+    ("11.3", "sorted", "in which order",
+     FOLDABLE.replace("return result", "return sorted(result, key=lambda n:"
+                      " (n == 'norm', n))")),
+    ("11.4", "not begun", "11.4 not done yet", "raise NotImplementedError"),
+    ("11.4", "nothing returned", "return its result",
+     READERS.replace("return found", "found")),
+    ("11.4", "the whole gain silenced", "all four",
+     READERS.replace("[gain][3] = 0.0", "[gain][:] = 0.0")),
+    ("11.4", "heard in place of silent", "can be heard",
+     READERS.replace("max() < 1e-10", "max() > 1e-10")),
+    ("11.4", "weights changed in place", "stay as it was",
+     READERS.replace("{name: w.copy() for name, w in weights.items()}",
+                     "weights")),
+    ("11.4", "another row than the silent one", "nobody?",
+     READERS.replace("other[..., 3, :]", "other[..., 2, :]")),
+    ("11.4", "columns in place of rows", "nobody?",
+     READERS.replace("other[..., 3, :]", "other[..., 3]")),
+    ("11.4", "nothing silenced", "nobody?",
+     READERS.replace("silent[gain][3] = 0.0", "")),
+    ("11.4", "vectors too", "vectors have no rows", """
+return READERS_AND_GAIN
+""".replace("READERS_AND_GAIN", "{gain, 'D'}")),
+    ("11.6", "not begun", "11.6 not done yet", "raise NotImplementedError"),
+    ("11.6", "nothing returned", "return its result",
+     SHIFT.replace("return ", "p = ")),
+    ("11.6", "the RMS taken for the length", "not its RMS",
+     SHIFT.replace(" * math.sqrt(d_in)", "")),
+    ("11.6", "d_in without its root", "one power less",
+     SHIFT.replace("math.sqrt(d_in)", "d_in")),
+    ("11.6", "rounded down", "rounded",
+     SHIFT.replace("math.ceil", "math.floor")),
+    ("11.6", "not rounded", "a whole number",
+     SHIFT.replace("math.ceil(math.log2(bound / largest))",
+                   "math.log2(bound / largest)")),
+    ("11.6", "negative for small tokens", "at least 0",
+     SHIFT.replace("max(0, math.ceil(math.log2(bound / largest)))",
+                   "math.ceil(math.log2(bound / largest))")),
+    ("11.6", "natural logarithm", "still overflows",
+     SHIFT.replace("math.log2", "math.log")),
+    ("11.6", "one more, to be sure", "why shift it",
+     SHIFT.replace("max(0, ", "1 + max(0, ")),
+    ("11.7", "not begun", "11.7 not done yet", "raise NotImplementedError"),
+    ("11.7", "nothing returned", "return its result",
+     INT8.replace("return ", "")),
+    ("11.7", "one step for all tokens", "its own step",
+     INT8.replace("np.abs(X).max(axis=1, keepdims=True)",
+                  "np.abs(X).max()")),
+    ("11.7", "no step at the end", "step and the RMS",
+     INT8.replace("(step * s)", "s")),
+    ("11.7", "no norm", "step and the RMS",
+     INT8.replace("(step * s)", "step")),
+    ("11.7", "summed in int8", "fit int8",
+     INT8.replace("np.int32", "np.int8")),
+    ("11.7", "cut, not rounded", "these whole numbers",
+     INT8.replace("np.round(X / step)", "(X / step)")),
+    ("11.7", "steps of W left out", "where are they",
+     INT8.replace(" * step_W", "")),
+    ("11.7", "7 levels", "too rough", INT8.replace("/ 127", "/ 7")),
+    ("11.7", "not rounded at all", "where are the tokens rounded",
+     INT8.replace("np.round(X / step).astype(np.int32)", "X / step")),
+    ("11.7", "the RMS of the rounded token", "as it came",
+     INT8.replace("np.mean(X**2", "np.mean((q * step)**2")),
+    ("11.7", "eps outside the root", "inside the root",
+     INT8.replace("1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)",
+                  "1 / (np.sqrt(np.mean(X**2, axis=1, keepdims=True))"
+                  " + eps)")),
+]
+
+HIDDEN = [
+    ("11.2", "the original is folded in place", "inputs stay", """
+for layer in weights["layers"]:
+    g_1 = 1 + layer.pop("norm_1")[:, None]
+    g_2 = 1 + layer.pop("norm_2")[:, None]
+    W_Q, W_K, W_V, W_O = layer["attention"]
+    W_gate, W_up, W_down = layer["ffn"]
+    layer["attention"] = (g_1 * W_Q, g_1 * W_K, g_1 * W_V, W_O)
+    layer["ffn"] = (g_2 * W_gate, g_2 * W_up, W_down)
+return weights
+"""),
+    ("11.2", "the gains of layer 0 for all", "logits the same",
+     GEMMA.replace('layer["norm_1"]', 'weights["layers"][0]["norm_1"]')
+     .replace('layer["norm_2"]', 'weights["layers"][0]["norm_2"]')),
+    ("11.3", "only the tie with the token numbers", "added up before", """
+tied = {r for g, r in arrows if g == "ids"}
+return [norm for norm in norms if all(
+    r in matrices and r not in tied for g, r in arrows if g == norm)]
+"""),
+    ("11.3", "givers counted with repetition", "told twice", """
+givers = [r for g, r in arrows]
+return [norm for norm in norms if all(
+    r in matrices and givers.count(r) == 1 for g, r in arrows if g == norm)]
+"""),
+    ("11.4", "square matrices only", "one layer", READERS.replace(
+        "w.shape[-2] != len(weights[gain])",
+        "w.shape != 2 * (len(weights[gain]),)")),
+    ("11.4", "heads not as an axis", "one layer", READERS.replace(
+        "w.ndim < 2 or", "w.ndim != 2 or")),
+    ("11.6", "p at most 20", "any format",
+     SHIFT.replace("return max", "return min(20, max").replace(
+         "largest)))", "largest))))")),
+    ("11.7", "a token of zeros is nan", "token of zeros",
+     INT8.replace("step = np.where(step == 0, 1, step)\n", "").replace(
+         ".astype(np.int32)\ns", "\ns")),
+    ("11.7", "summed in 24 bits", "fit its type",
+     INT8.replace("(q @ W_q.astype(np.int32))",
+                  "np.clip(q @ W_q.astype(np.int32), -2**24, 2**24)")),
+]
