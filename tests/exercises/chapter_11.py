@@ -73,6 +73,28 @@ return {"E": torch.tensor(weights["E"]).numpy(), "norm": weights["norm"],
             scaled(l["norm_2"], l["ffn"][1]), l["ffn"][2])}
     for l in weights["layers"]]}
 """),
+    ("11.2", "row by row", """
+out = []
+for layer in weights["layers"]:
+    new = {part: [W.copy() for W in layer[part]]
+           for part in ("attention", "ffn")}
+    for part, norm in (("attention", "norm_1"), ("ffn", "norm_2")):
+        for W in new[part][:-1]:
+            for i, w in enumerate(layer[norm]):
+                W[..., i, :] += w * W[..., i, :]
+    out.append(new)
+return dict(layers=out, norm=weights["norm"].copy(), E=weights["E"].copy())
+"""),
+    ("11.2", "torch tensors returned", """
+def scaled(w, W):
+    return torch.diag(1 + torch.tensor(w)) @ torch.tensor(W)
+return {"E": torch.tensor(weights["E"]), "norm": torch.tensor(
+    weights["norm"]), "layers": [{
+    "attention": [*(scaled(l["norm_1"], W) for W in l["attention"][:3]),
+                  torch.tensor(l["attention"][3])],
+    "ffn": [*(scaled(l["norm_2"], W) for W in l["ffn"][:2]),
+            torch.tensor(l["ffn"][2])]} for l in weights["layers"]]}
+"""),
     ("11.3", "by loops", FOLDABLE),
     ("11.3", "by counting givers", """
 givers = {}
@@ -81,6 +103,27 @@ for giver, reader in arrows:
 return [norm for norm in norms if all(
     reader in matrices and givers[reader] == {norm}
     for giver, reader in arrows if giver == norm)]
+"""),
+    ("11.3", "for and else", """
+result = []
+for norm in norms:
+    for giver, reader in arrows:
+        if giver == norm and reader not in matrices:
+            break
+        if giver != norm and (norm, reader) in arrows:
+            break
+    else:
+        result.append(norm)
+return result
+"""),
+    ("11.3", "by a NumPy table", """
+table = np.array(arrows)
+def may(norm):
+    ours = table[:, 0] == norm
+    readers = table[ours, 1]
+    return np.isin(readers, list(matrices)).all() and not np.isin(
+        readers, table[~ours, 1]).any()
+return list(filter(may, norms))
 """),
     ("11.4", "another row, multiplied", READERS),
     ("11.4", "random rows, each feature in turn", """
@@ -98,11 +141,33 @@ for i in range(d):
             found.discard(name)
 return sorted(found)
 """),
+    ("11.4", "in place, and restored", """
+gains, result = weights[gain].copy(), []
+weights[gain][1] = 0
+want = run(weights)
+for name, w in weights.items():
+    if w.ndim > 1 and w.shape[-2] == len(gains):
+        kept = w.copy()
+        w[..., 1, :] = 3
+        if np.array_equal(run(weights), want):
+            result.append(name)
+        w[...] = kept
+weights[gain][:] = gains
+return result
+"""),
     ("11.6", "by a search", """
 p = 0
 while size * d_in**0.5 * column > largest * 2**p:
     p += 1
 return p
+"""),
+    ("11.6", "by the length of an integer", """
+times = math.ceil(size * math.sqrt(d_in) * column / largest)
+return max(times - 1, 0).bit_length()
+"""),
+    ("11.6", "in torch, a Python float", """
+bound = torch.full((d_in,), size, dtype=torch.float64).norm() * column
+return float((bound / largest).log2().ceil().clamp(min=0))
 """),
     ("11.6", "by frexp", """
 mantissa, exponent = math.frexp(size * math.sqrt(d_in) * column / largest)
@@ -121,6 +186,30 @@ for x in X:
     scale = step / math.sqrt((x @ x) / len(x) + eps)
     rows.append(scale * step_W * (q @ W_q.astype(np.int64)))
 return np.array(rows)
+"""),
+    ("11.7", "the norm first, on its own grid", """
+Z = X / np.sqrt(np.square(X).mean(axis=1, keepdims=True) + eps)
+step = abs(Z).max(axis=1, keepdims=True) / 127
+q = np.rint(Z / np.maximum(step, 1e-300)).astype(np.int8)
+return np.matmul(q, W_q, dtype=np.int32) * step * step_W
+"""),
+    ("11.7", "by lists", """
+rows = []
+for x in X.tolist():
+    step = max(map(abs, x)) / 127
+    q = [round(a / step) if step else 0 for a in x]
+    root = (sum(a * a for a in x) / len(x) + eps) ** 0.5
+    rows.append([float(sum(a * int(b) for a, b in zip(q, column)) * step
+                       / root * w) for column, w in zip(W_q.T, step_W)])
+return rows
+"""),
+    ("11.7", "by einsum, a tensor returned", """
+x, w = torch.from_numpy(X), torch.from_numpy(W_q).to(torch.int32)
+largest = x.abs().amax(1)
+q = (x * (127 / largest.clamp(min=1e-300))[:, None]).round().int()
+scale = largest / 127 * (x.square().mean(1) + eps).rsqrt()
+return torch.einsum("nk,n,k->nk", (q[:, :, None] * w).sum(1).double(), scale,
+                    torch.from_numpy(step_W))
 """),
     ("11.7", "in torch", """
 x, w = torch.tensor(X), torch.tensor(W_q)
@@ -168,6 +257,18 @@ WRONG = [
      GEMMA.replace('layers.append({', 'layers.append({**layer, ')),
     ("11.2", "only the first layer", "as many layers",
      GEMMA.replace('weights["layers"]:', 'weights["layers"][:1]:')),
+    ("11.2", "E transposed", "E has changed",
+     GEMMA.replace('"E": weights["E"]', '"E": weights["E"].T')),
+    ("11.2", "Q and K exchanged", "why is Q another matrix",
+     GEMMA.replace("g_1 * W_Q, g_1 * W_K", "g_1 * W_K, g_1 * W_Q")),
+    ("11.2", "the layers alone", "should be there",
+     GEMMA.replace('return {"E": weights["E"], "norm": weights["norm"], '
+                   '"layers": layers}', "return layers")),
+    ("11.2", "exponential gains", "by what is row 2",
+     GEMMA.replace("1 + layer", "np.exp(layer").replace(
+         "[:, None]", "[:, None])")),
+    ("11.2", "only the first head", "by what is row 2",
+     GEMMA.replace("g_1 * W_K,", "np.concatenate([g_1 * W_K[:1], W_K[1:]]),")),
     ("11.3", "not begun", "11.3 not done yet", "raise NotImplementedError"),
     ("11.3", "nothing returned", "return its result",
      FOLDABLE.replace("return ", "")),
@@ -188,6 +289,14 @@ return [r for g, r in arrows if g in norms and r in matrices]
     ("11.3", "sorted", "in which order",
      FOLDABLE.replace("return result", "return sorted(result, key=lambda n:"
                       " (n == 'norm', n))")),
+    ("11.3", "a set", "a list is asked for",
+     FOLDABLE.replace("return result", "return set(result)")),
+    ("11.3", "a generator", "a list is asked for",
+     FOLDABLE.replace("return result", "return (n for n in result)")),
+    ("11.3", "the first reader only", "one matrix among",
+     FOLDABLE.replace("if g == norm]", "if g == norm][:1]")),
+    ("11.3", "matrices by their first letter", "all three",
+     FOLDABLE.replace("r in matrices", "r[0] == 'W'")),
     ("11.4", "not begun", "11.4 not done yet", "raise NotImplementedError"),
     ("11.4", "nothing returned", "return its result",
      READERS.replace("return found", "found")),
@@ -207,6 +316,15 @@ return [r for g, r in arrows if g in norms and r in matrices]
     ("11.4", "vectors too", "vectors have no rows", """
 return READERS_AND_GAIN
 """.replace("READERS_AND_GAIN", "{gain, 'D'}")),
+    ("11.4", "a row of every gain silenced", "D alone",
+     READERS.replace("silent[gain][3] = 0.0", "for w in silent.values():\n"
+                     "    if w.ndim == 1:\n        w[3] = 0.0")),
+    ("11.4", "the gain doubled", "nobody?",
+     READERS.replace("[3] = 0.0", "[3] *= 2")),
+    ("11.4", "heard with the gain, not without", "nobody?",
+     READERS.replace("{**silent, name", "{**weights, name")),
+    ("11.4", "the gain's own name as well", "vectors have no rows",
+     READERS.replace("return found", "return found | {gain}")),
     ("11.6", "not begun", "11.6 not done yet", "raise NotImplementedError"),
     ("11.6", "nothing returned", "return its result",
      SHIFT.replace("return ", "p = ")),
@@ -226,6 +344,23 @@ return READERS_AND_GAIN
      SHIFT.replace("math.log2", "math.log")),
     ("11.6", "one more, to be sure", "why shift it",
      SHIFT.replace("max(0, ", "1 + max(0, ")),
+    ("11.6", "the column forgotten", "all in it",
+     SHIFT.replace(" * column", "")),
+    ("11.6", "fp16 in place of any format", "all in it",
+     SHIFT.replace("/ largest", "/ 65504")),
+    ("11.6", "largest forgotten", "why shift it",
+     SHIFT.replace(" / largest", "")),
+    ("11.6", "two logarithms, each rounded", "left to the end", """
+top, bound = math.log2(largest), size * math.sqrt(d_in) * column
+return max(0, math.ceil(math.log2(bound)) - math.floor(top))
+"""),
+    ("11.6", "one too many at a power of two", "needs p = 2",
+     SHIFT.replace("math.ceil(math.log2(bound / largest))",
+                   "1 + math.floor(math.log2(bound / largest))")),
+    ("11.6", "its absolute value", "why shift it",
+     SHIFT.replace("max(0, math", "abs(math")),
+    ("11.6", "as text", "a whole number",
+     SHIFT.replace("return max", "return str(max").replace(")))", "))))")),
     ("11.7", "not begun", "11.7 not done yet", "raise NotImplementedError"),
     ("11.7", "nothing returned", "return its result",
      INT8.replace("return ", "")),
@@ -251,6 +386,25 @@ return READERS_AND_GAIN
      INT8.replace("1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)",
                   "1 / (np.sqrt(np.mean(X**2, axis=1, keepdims=True))"
                   " + eps)")),
+    ("11.7", "in float32", "should be float64",
+     INT8.replace("return (", "return ((").replace(
+         "* step_W", "* step_W).astype(np.float32)")),
+    ("11.7", "times the RMS", "one below the line",
+     INT8.replace("s = 1 / ", "s = ")),
+    ("11.7", "the step twice", "once each",
+     INT8.replace("(step * s)", "(step * step * s)")),
+    ("11.7", "one RMS for all tokens", "its own RMS",
+     INT8.replace("np.mean(X**2, axis=1, keepdims=True)", "np.mean(X**2)")),
+    ("11.7", "a sum of squares", "the root of a mean",
+     INT8.replace("np.mean(X", "np.sum(X")),
+    ("11.7", "summed in int16", "or int16",
+     INT8.replace("np.int32", "np.int16")),
+    ("11.7", "the standard deviation", "standard deviation",
+     INT8.replace("np.mean(X**2, axis=1", "np.var(X, axis=1")),
+    ("11.7", "the largest, not the largest size", "a token's largest",
+     INT8.replace("np.abs(X).max", "X.max")),
+    ("11.7", "128 steps", "a token's largest", INT8.replace("127", "128")),
+    ("11.7", "eps forgotten", "is eps used", INT8.replace(" + eps", "")),
 ]
 
 HIDDEN = [
@@ -291,4 +445,43 @@ return [norm for norm in norms if all(
     ("11.7", "summed in 24 bits", "fit its type",
      INT8.replace("(q @ W_q.astype(np.int32))",
                   "np.clip(q @ W_q.astype(np.int32), -2**24, 2**24)")),
+    ("11.2", "gains without their sign", "logits the same",
+     GEMMA.replace("1 + layer", "abs(1 + layer").replace(
+         "[:, None]", "[:, None])")),
+    ("11.2", "matrices scaled in place", "inputs stay", """
+layers = []
+for layer in weights["layers"]:
+    for part, norm in (("attention", "norm_1"), ("ffn", "norm_2")):
+        for W in layer[part][:-1]:
+            W *= 1 + layer[norm][:, None]
+    layers.append({part: layer[part] for part in ("attention", "ffn")})
+return {**weights, "layers": layers}
+"""),
+    ("11.3", "matrices not asked", "cosines reads", FOLDABLE.replace(
+        "r in matrices", "r != 'stream' and not r.startswith('norm')")),
+    ("11.3", "one reader remembered", "added up before", """
+reader_of = dict(arrows)
+return [norm for norm in norms if reader_of[norm] in matrices and sum(
+    reader == reader_of[norm] for giver, reader in arrows) == 1]
+"""),
+    ("11.4", "rows not counted", "one layer", READERS.replace(
+        " or w.shape[-2] != len(weights[gain])", "")),
+    ("11.4", "the first axis for the rows", "one layer",
+     READERS.replace("w.shape[-2]", "w.shape[0]")),
+    ("11.4", "a coarse comparison", "one layer",
+     READERS.replace("< 1e-10", "< 1")),
+    ("11.6", "no format below 1", "any format",
+     SHIFT.replace("/ largest", "/ max(largest, 1)")),
+    ("11.7", "summed in float32", "fit its type",
+     INT8.replace("(q @ W_q.astype(np.int32))",
+                  "(q.astype(np.float32) @ W_q.astype(np.float32))")),
+    ("11.7", "the tokens scaled in place", "inputs stay", """
+s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
+step = np.abs(X).max(axis=1, keepdims=True) / 127
+X /= np.where(step == 0, 1, step)
+return np.round(X).astype(int) @ W_q.astype(int) * (step * s) * step_W
+"""),
+    ("11.7", "tokens of zeros left out", "token of zeros", """
+X = X[X.any(axis=1)]
+""" + INT8),
 ]
