@@ -86,3 +86,10 @@ def test_markdown_reads_well_outside_the_book(path):
     for cell in cells(path, "markdown"):
         assert not re.search(r"(?m)^(:::|```)\{", cell.source), cell.id
         assert not re.search(r"\{[a-z:]+\}`", cell.source), cell.id
+
+
+@each_chapter
+def test_no_line_of_text_is_lost(path):
+    """MyST leaves out a line that begins with % (as in "36\n% faster")."""
+    for cell in cells(path, "markdown"):
+        assert not re.search(r"(?m)^\s*%", cell.source), cell.id
