@@ -8,13 +8,13 @@ the product ("standard", the unit of all ratios); its norm without one
 ("weightless"); the product, then the division ("deferred"); the product alone,
 which is the most that any treatment of a norm could save. Below 1 is faster.
 
-Each ratio is the median over rounds of one time over the standard's time in the
-same round; within a round the order is drawn, and every timing follows a warm
-call of its own. The A/A column is the standard program over itself, timed
+Each ratio is the median over rounds of one time over the standard's time in
+the same round; within a round the order is drawn, and every timing follows a
+warm call of its own. The A/A column is the standard program over itself, timed
 likewise: what strays from 1 there is noise, and a line whose A/A is outside
-0.95..1.05 says that the machine was busy. Before it is timed, every program is
-held against float64. One thread unless told otherwise. No time is asserted:
-it belongs to the machine it was taken on.
+0.95..1.05 says that the machine was busy. Before it is timed, every program
+that normalizes is held against float64. One thread unless told otherwise. No
+time is asserted: it belongs to the machine it was taken on.
 """
 
 import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
