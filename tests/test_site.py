@@ -160,9 +160,9 @@ def visit(site, browser):
             tab.emulate_media(color_scheme=mode)
             tab.set_viewport_size({"width": width, "height": 900})
             with suppress(TimeoutError):           # then axe-core will tell
-                tab.wait_for_function(SCROLLABLE, timeout=5000)
+                tab.wait_for_function(SCROLLABLE, timeout=20_000)
             with suppress(TimeoutError):           # then seen.modes will
-                tab.wait_for_function(TURNED, arg=mode, timeout=5000)
+                tab.wait_for_function(TURNED, arg=mode, timeout=20_000)
             seen.modes[look] = tab.evaluate(THEME_NOW)
             found = tab.evaluate("rules => axe.run(document, rules)", rules)
             seen.axe[look] = {
