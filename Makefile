@@ -11,7 +11,7 @@ help:
 	@echo "make refresh      run every notebook in place, keep what it shows"
 	@echo "make lint         ruff, over scripts and notebooks"
 	@echo "make serve        the site at http://localhost:$(PORT)"
-	@echo "make assignments  student editions, in grading/release (CHAPTER=02 for one)"
+	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 
 # A failed build forgets what it read: the next one repeats every warning.

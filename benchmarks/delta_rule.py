@@ -3,7 +3,7 @@
     python -m benchmarks.delta_rule
 
 Float32, one thread, B = h = 4 and d_k = d_v = 64 for the delta rule, B = 1 for
-linear attention. The functions are chapter 09's own. Every number is a ratio of
+linear attention. The functions are chapter 18's own. Every number is a ratio of
 best times, taken in turns: what disturbs a machine only ever adds time. The
 A/A column divides a method by itself, measured the same way: what strays from 1
 there is noise. The loop by index is run once at 4096 tokens: its backward pass
@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from tests.chapters import functions
 
-CHAPTER = functions("09")
+CHAPTER = functions("18")
 
 
 def rule_by_products(Q, K, V, beta):

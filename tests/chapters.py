@@ -39,7 +39,7 @@ def definitions(path):
 
 
 def functions(number):
-    """What chapter `number` ("02") defines, by name, without running it."""
+    """What chapter `number` ("04") defines, by name, without running it."""
     [path] = BOOK.glob(f"{number}_*.ipynb")
     names = {}
     exec(definitions(path), names)
@@ -47,7 +47,7 @@ def functions(number):
 
 
 def exercises(path):
-    """The numbers of a chapter's coding exercises: "2.1", ..."""
+    """The numbers of a chapter's coding exercises: "4.1", ..."""
     ids = [cell.id.split("-") for cell in cells(path, "code")]
     return [".".join(rest) for kind, *rest in ids if kind == "grade"]
 

@@ -1,7 +1,4 @@
-"""Chapter 4's functions against PyTorch, float64 and their own promises."""
-
-import math
-import warnings
+"""Chapter 2's functions against PyTorch, autograd and their own promises."""
 
 import numpy as np
 import pytest
@@ -13,187 +10,192 @@ from torch.nn import functional as F
 
 CHAPTER = functions("04")
 rarely = settings(deadline=None, max_examples=50)
-seeds, sizes = st.integers(0, 10**6), st.integers(1, 6)
+seeds, widths = st.integers(0, 10**6), st.integers(2, 9)
 leads = st.sampled_from([(), (1,), (4,), (2, 3), (2, 1, 3)])
-scales = st.sampled_from([1e-3, 1.0, 30.0, 1e4])
 
 
-def draw(seed, lead, n, m, d_k, d_v, scale=1.0):
-    """Signed queries of one scale, values of very different scale."""
+def draw(seed, lead, d_model):
+    """Signed tokens of very different sizes, none centred; gain and bias."""
     rng = np.random.default_rng(seed)
-    Q = scale * rng.normal(size=(*lead, n, d_k))
-    K = rng.normal(size=(*lead, m, d_k)) + rng.normal()
-    V = rng.normal(size=(*lead, m, d_v)) * 10 ** rng.uniform(-2, 2, d_v)
-    mask = rng.random(size=(n, m)) < 0.5
-    mask[np.arange(n), rng.integers(m, size=n)] = True
-    return Q, K, V, mask
-
-
-def pytorch(Q, K, V, mask=None):
-    mask = None if mask is None else torch.tensor(mask)
-    return F.scaled_dot_product_attention(
-        *map(torch.tensor, (Q, K, V)), attn_mask=mask).numpy()
+    X = rng.normal(size=(*lead, d_model)) + rng.normal()
+    X *= 10 ** rng.uniform(-3, 3, size=(*lead, 1))
+    return X, *rng.normal(size=(2, d_model))
 
 
 @rarely
-@given(seeds, leads, sizes, sizes, sizes, sizes, scales)
-def test_attention_is_pytorchs(seed, lead, n, m, d_k, d_v, scale):
-    Q, K, V, mask = draw(seed, lead, n, m, d_k, d_v, scale)
-    for may in (None, mask):
-        got = CHAPTER.attention(Q, K, V, may)
-        assert got.shape == (*lead, n, d_v)
-        assert np.allclose(got, pytorch(Q, K, V, may), atol=1e-8)
+@given(seeds, leads, widths, st.sampled_from([1e-5, 0.5]))
+def test_layer_norm_is_pytorchs(seed, lead, d_model, eps):
+    X, gain, bias = draw(seed, lead, d_model)
+    want = F.layer_norm(torch.tensor(X), (d_model,), torch.tensor(gain),
+                        torch.tensor(bias), eps)
+    assert np.allclose(CHAPTER.layer_norm(X, gain, bias, eps), want)
 
 
-@pytest.mark.parametrize("dtype, close", [(np.float32, 1e-5),
-                                          (np.float64, 1e-13)])
-def test_attention_keeps_its_format(dtype, close):
-    Q, K, V, mask = draw(0, (2, 3), 5, 7, 4, 6)
-    V /= np.abs(V).max()
-    given_, wide = [a.astype(dtype) for a in (Q, K, V)], pytorch(Q, K, V, mask)
-    got = CHAPTER.attention(*given_, mask)
-    assert got.dtype == dtype and np.abs(got - wide).max() < close
-
-
-@rarely
-@given(seeds, leads, sizes, sizes, sizes, scales)
-def test_shares_are_shares(seed, lead, n, m, d_k, scale):
-    Q, K, V, mask = draw(seed, lead, n, m, d_k, 2, scale)
-    weights = CHAPTER.attention_weights(Q, K, mask)
-    assert np.allclose(weights.sum(axis=-1), 1) and (weights >= 0).all()
-    assert (weights[..., ~mask] == 0).all()
-    undecided = CHAPTER.entropy(weights)
-    assert (undecided >= 0).all() and (undecided <= math.log(m) + 1e-12).all()
-    Y = CHAPTER.attention(Q, K, V, mask)
-    assert (Y <= V.max(axis=-2, keepdims=True) + 1e-9).all()
-    assert (Y >= V.min(axis=-2, keepdims=True) - 1e-9).all()
-
-
-def test_bad_masks_are_refused():
-    Q, K, V, mask = draw(0, (2,), 3, 4, 2, 5)
-    mask[1] = False
-    with pytest.raises(ValueError, match="nowhere"):
-        CHAPTER.attention(Q, K, V, mask)
-    with pytest.raises(ValueError, match="boolean"):
-        CHAPTER.attention(Q, K, V, np.ones((3, 4)))
-    with pytest.raises(ValueError, match="nowhere"):
-        CHAPTER.attention_by_blocks(Q[0], K[0], V[0], 2, lambda i, j: j > 9)
-
-
-@pytest.mark.parametrize("n, m", [(1, 1), (4, 4), (2, 5), (1, 3)])
-def test_causal_mask(n, m):
-    want = [[j <= m - n + i for j in range(m)] for i in range(n)]
-    got = CHAPTER.causal_mask(n, m)
-    assert got.dtype == bool and np.array_equal(got, want)
-    assert np.array_equal(CHAPTER.causal_mask(n), CHAPTER.causal_mask(n, n))
-
-
-def test_entropy():
-    weights = np.array([[1, 0, 0, 0], [0.25] * 4, [0.5, 0.5, 0, 0]])
-    got = CHAPTER.entropy(weights)
-    assert np.allclose(got, [0, math.log(4), math.log(2)])
-    assert not np.signbit(got).any()                # 0, never -0
-    rng = np.random.default_rng(0)
-    weights = rng.dirichlet(np.ones(6), size=(2, 3))
-    want = torch.distributions.Categorical(torch.tensor(weights)).entropy()
-    assert np.allclose(CHAPTER.entropy(weights), want)
+def test_layer_norm_has_pytorchs_default_eps():
+    X, gain, bias = draw(0, (3,), 5)
+    norm = torch.nn.LayerNorm(5, dtype=torch.float64)
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor(gain))
+        norm.bias.copy_(torch.tensor(bias))
+        want = norm(torch.tensor(1e-3 * X))
+    assert np.allclose(CHAPTER.layer_norm(1e-3 * X, gain, bias), want)
 
 
 @rarely
-@given(seeds, st.integers(1, 40), st.integers(1, 9), st.integers(1, 50),
-       st.sampled_from([1.0, 30.0]), st.integers(1, 12))
-def test_blocks_are_the_whole(seed, n, d_v, block, scale, width):
-    Q, K, V, _ = draw(seed, (), n, n, 4, d_v, scale)
-    for may in (lambda i, j: j > -1, lambda i, j: j <= i,
-                lambda i, j: (j <= i) & (j > i - width)):
-        mask = np.broadcast_to(may(np.arange(n)[:, None], np.arange(n)),
-                               (n, n))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            got = CHAPTER.attention_by_blocks(Q, K, V, block, may)
-        assert np.allclose(got, pytorch(Q, K, V, mask), atol=1e-8)
+@given(seeds, leads, widths)
+def test_standardize(seed, lead, d_model):
+    X = draw(seed, lead, d_model)[0]
+    Y = CHAPTER.standardize(X)
+    assert np.allclose(Y.mean(axis=-1), 0)
+    assert np.allclose(np.mean(Y**2, axis=-1), 1)
+    assert np.allclose(CHAPTER.standardize(-3 * X + 7), -Y, atol=1e-6)
+    assert np.allclose(Y, F.layer_norm(torch.tensor(X), (d_model,), eps=0))
 
 
-def test_blocks_of_other_keys_and_formats():
-    Q, K, V, _ = draw(0, (), 5, 23, 4, 6)
-    V /= np.abs(V).max()
-    got = CHAPTER.attention_by_blocks(Q, K, V, 7)
-    assert np.allclose(got, pytorch(Q, K, V))
-    narrow = [a.astype(np.float32) for a in (Q, K, V)]
-    assert np.allclose(CHAPTER.attention_by_blocks(*narrow, 7), got, atol=1e-5)
+@pytest.mark.parametrize("axis", [0, 1, (0, 1), (1, 2)])
+def test_standardize_along_other_axes(axis):
+    X = draw(1, (2, 3), 5)[0]
+    Y = CHAPTER.standardize(X, axis)
+    assert np.allclose(Y.mean(axis=axis), 0)
+    assert np.allclose(np.mean(Y**2, axis=axis), 1)
 
 
 @rarely
-@given(seeds, sizes, sizes, st.integers(2, 6))
-def test_one_query_alone(seed, m, d_k, d_v):
-    q, K, V, _ = draw(seed, (), 1, m, d_k, d_v)
-    K, q = K / 3, q[0]
-    assert np.allclose(CHAPTER.blend(q, K, V),
-                       pytorch(q[None] * math.sqrt(d_k), K, V)[0])
-    best = max(range(m), key=lambda j: sum(q * K[j]))
-    assert np.array_equal(CHAPTER.best_match(q, K, V), V[best])
+@given(seeds, leads, widths, st.sampled_from([1e-6, 0.5]))
+def test_rms_norm_is_pytorchs(seed, lead, d_model, eps):
+    X, gain, _ = draw(seed, lead, d_model)
+    theirs = F.rms_norm(torch.tensor(X), (d_model,), torch.tensor(gain), eps)
+    assert np.allclose(CHAPTER.rms_norm(X, gain, eps), theirs)
+    s = CHAPTER.reciprocal_rms(X, eps)
+    assert s.shape == (*lead, 1)
+    assert np.allclose(s**-2, CHAPTER.mean_square(X) + eps)
+    assert np.allclose(CHAPTER.mean_square(X),
+                       np.einsum("...d,...d->...", X, X)[..., None] / d_model)
 
 
-def test_slope():
-    A = np.random.default_rng(0).normal(size=(3, 4))
-    assert np.allclose(CHAPTER.slope(lambda q: q @ A, np.ones(3)), A)
-    assert np.allclose(CHAPTER.slope(lambda q: q**2, np.array([1.0, -3])),
-                       [[2, 0], [0, -6]])
+def test_rms_norm_default_eps():
+    X, gain, _ = draw(0, (3,), 5)
+    theirs = F.rms_norm(torch.tensor(1e-3 * X), (5,), torch.tensor(gain), 1e-6)
+    assert np.allclose(CHAPTER.rms_norm(1e-3 * X, gain), theirs)
 
 
-def test_reach_and_look_around():
-    rng = np.random.default_rng(1)
-    X, W = rng.normal(size=(5, 4)), rng.normal(size=(3, 4, 4))
-    mask = rng.random((5, 5)) < 0.5
-    mask |= np.eye(5, dtype=bool)
-    Y = CHAPTER.look_around(X, *W, mask)
-    assert np.allclose(Y, pytorch(*(X @ W_i for W_i in W), mask))
-    got = CHAPTER.reach(lambda X: CHAPTER.look_around(X, *W, mask), X)
-    assert np.array_equal(got, mask)
-    assert np.array_equal(CHAPTER.reach(lambda X: X, X), np.eye(5))
+@rarely
+@given(seeds, leads, widths)
+def test_over_rms(seed, lead, d_model):
+    X = draw(seed, lead, d_model)[0]
+    Y = CHAPTER.over_rms(X)
+    assert np.allclose(Y, F.rms_norm(torch.tensor(X), (d_model,), eps=0))
 
 
-@pytest.mark.parametrize("d_k, divisor", [(4, 1), (16, 4), (9, 9)])
-def test_after_softmax(d_k, divisor):
-    """The same draw, by PyTorch and its autograd."""
-    rng = np.random.default_rng(4)
-    K, Q = (torch.tensor(rng.normal(size=(n, d_k))) for n in (128, 400))
-    dA = torch.tensor(rng.normal(size=(400, 128)))
-    Q.requires_grad_()
-    A = (Q @ K.mT / divisor).softmax(dim=-1)
-    (A * dA).sum().backward()
-    undecided = torch.distributions.Categorical(A.detach()).entropy().mean()
-    want = (A.max(dim=-1)[0].mean().item(), undecided / math.log(128),
-            np.median(Q.grad.norm(dim=-1)))
-    assert np.allclose(CHAPTER.after_softmax(d_k, divisor), want)
+@rarely
+@given(seeds, leads, st.integers(3, 9), st.sampled_from([1e-5, 0.5]))
+def test_backward_is_autograds(seed, lead, d_model, eps):
+    X, gain, bias = draw(seed, lead, d_model)
+    dY = np.random.default_rng(seed + 1).normal(size=X.shape)
+    leaves = [torch.tensor(a, requires_grad=True) for a in (X, gain, bias)]
+    Y = F.layer_norm(leaves[0], (d_model,), *leaves[1:], eps=eps)
+    theirs = torch.autograd.grad(Y, leaves, torch.tensor(dY))
+    ours = CHAPTER.layer_norm_backward(dY, X, gain, eps)
+    for a, b in zip(ours, theirs, strict=True):
+        assert np.shape(a) == b.shape
+        assert np.allclose(a, b, rtol=1e-4, atol=1e-7 * float(b.abs().max()))
 
 
-def test_elu_plus_one():
-    X = np.array([-800, -1, -1e-9, 0, 2, 800])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        got = CHAPTER.elu_plus_one(X)
-    assert np.allclose(got, F.elu(torch.tensor(X)) + 1)
+@rarely
+@given(seeds, st.integers(3, 9))
+def test_jacobian(seed, d_model):
+    x = draw(seed, (), d_model)[0]
+    ours = CHAPTER.norm_jacobian(x)
+    theirs = CHAPTER.autograd_jacobian(F.layer_norm, x)
+    step = 1e-6 * x.std()
+    bumped = x + step * np.stack([np.eye(d_model), -np.eye(d_model)])
+    up, down = CHAPTER.standardize(bumped)          # a bumped feature per row
+    slopes = (up - down).T / (2 * step)
+    tolerance = 1e-4 / x.std()
+    assert np.allclose(ours, theirs, atol=tolerance)
+    assert np.allclose(ours, slopes, atol=tolerance)
 
 
-def test_answers_on_paper():
-    """Exercises 4.1, 4.2 and 4.6."""
-    rng = np.random.default_rng(2)
-    Q, K, V, c = (rng.normal(size=s) for s in ((3, 4), (5, 4), (5, 2), 4))
-    Y = CHAPTER.attention(Q, K, V)
-    assert np.allclose(CHAPTER.attention(Q, K + c, V), Y)
-    assert not np.allclose(CHAPTER.attention(Q + c, K, V), Y, atol=0.01)
-    assert np.allclose(CHAPTER.attention(Q, K, V + c[:2]), Y + c[:2])
-    assert np.allclose(CHAPTER.attention(2 * Q, K / 2, V), Y)
-    twice = CHAPTER.attention(Q, K[[0, *range(5)]], V[[0, *range(5)]])
-    more = Q @ K.T / 2 + [math.log(2), 0, 0, 0, 0]
-    assert np.allclose(twice, CHAPTER.softmax(more) @ V)
+def test_sizes_by_depth():
+    X = np.random.default_rng(0).normal(size=(3, 16))
+    still = CHAPTER.sizes_by_depth(X, 0, lambda X: X + 2, n_layers=4)
+    assert np.allclose(still, 2) and still.shape == (4,)
+    one, two = (CHAPTER.sizes_by_depth(X, std, lambda X: X, 5)
+                for std in (0.3, 0.6))
+    assert np.allclose(two / one, 2.0 ** np.arange(1, 6))
+    wide = np.random.default_rng(1).normal(size=(200, 256))
+    first = CHAPTER.sizes_by_depth(wide, 1.0, lambda X: X, 1)[0]
+    assert np.isclose(first, 16, rtol=0.03)
 
-    q, k = rng.normal(size=(2, 20_000, 64))
-    assert np.isclose((3 * q * k * 5).sum(axis=-1).std(), 15 * 8, rtol=0.03)
-    assert np.isclose((q * q).sum(axis=-1).mean() / 8, 8, rtol=0.01)
-    assert round(math.exp(8)) == 2981
 
-    eye, V = np.eye(2), np.array([[1.0, 2], [3, 5]])
-    hers = CHAPTER.softmax((eye @ eye.T / 2**0.5).T).T @ V
-    assert np.allclose(hers, pytorch(eye, eye, V))
+def test_relu_branch_and_tanh_layer():
+    X, W_1, W_2 = (torch.tensor(draw(seed, (n,), d)[0])
+                   for seed, n, d in ((1, 4, 3), (2, 3, 6), (3, 6, 5)))
+    ours = CHAPTER.relu_branch(W_1, W_2)(X)
+    assert torch.allclose(ours, (X @ W_1).clamp(min=0) @ W_2)
+    assert torch.allclose(CHAPTER.tanh_layer(W_1)(X), torch.tanh(X @ W_1))
+
+
+def test_places_of_the_norm():
+    x = torch.tensor(draw(2, (4,), 6)[0])
+    assert torch.allclose(CHAPTER.normed(x), F.layer_norm(x, (6,)))
+    skip = CHAPTER.at_birth(lambda x, f: CHAPTER.normed(x + 0 * f(x)), 3, 7)
+    assert skip.shape == (7, 4)
+    assert np.allclose(skip[:, :2], [1, 0], atol=1e-4)  # none through f
+    pre, deep = (np.median(CHAPTER.at_birth(
+        lambda x, f: x + f(CHAPTER.normed(x)), N, 24), axis=0) for N in (1, 8))
+    assert np.isclose(pre[0], 2**0.5, rtol=0.03)
+    assert np.isclose(deep[0], 3, rtol=0.035)
+    assert np.isclose(pre[2], pre[3])               # one block: first = last
+    assert deep[3] > 1.5 * deep[2]                  # the last x is larger
+
+
+def test_runs_are_networks_of_their_own():
+    """A gradient is that of its own run's mean loss, however many runs."""
+    one, many = (CHAPTER.at_birth(lambda x, f: x + 0 * f(x), 2, n_runs)
+                 for n_runs in (1, 20))
+    assert np.isclose(one[0, 2], np.median(many[:, 2]), rtol=0.1)
+    assert len(np.unique(many[:, 2])) == 20
+
+
+def test_gradient_ratio():
+    """A layer that halves x halves the gradient, once per layer."""
+    halve = CHAPTER.gradient_ratio(
+        lambda x, f: x / 2 + 0 * f(x), 2, n_runs=3, n_layers=5)
+    assert np.isclose(halve, 2.0**-5)
+    flat = CHAPTER.gradient_ratio(lambda x, f: f(x), 0, n_runs=3, n_layers=5)
+    assert flat == 0                                # gain 0: nothing passes
+
+
+def test_power():
+    N = np.array([2, 4, 8])
+    assert np.isclose(CHAPTER.power(N, 3 * N**-0.5), -0.5)
+
+
+@pytest.mark.parametrize("name, kept", [
+    ("norm_right", [1, 1, 1, 1, 1]), ("norm_over_tokens", [1, 0, 0, 0, 0]),
+    ("norm_unbiased", [1, 1, 0, 0, 1]), ("norm_eps_outside", [1, 1, 1, 0, 1]),
+    ("norm_one_pass", [1, 1, 1, 1, 0])])
+def test_gallery(name, kept):
+    with np.errstate(all="ignore"):
+        assert CHAPTER.properties(getattr(CHAPTER, name)) == kept
+
+
+def test_step_moves_gain():
+    X, norm = draw(3, (4,), 6)[0], torch.nn.LayerNorm(6).double()
+    for held, moves in ((norm.weight, True), (norm.weight.clone(), False)):
+        held = torch.nn.Parameter(held) if not moves else held
+        optimizer = torch.optim.SGD([held], lr=0.1)
+        assert CHAPTER.step_moves_gain(norm, optimizer, X) == moves
+
+
+def test_stacked_and_print_statistics(capsys):
+    X = np.arange(24.0).reshape(2, 3, 4)
+    Y = CHAPTER.stacked(X)
+    assert np.isnan(Y[3]).all()
+    assert np.array_equal(np.delete(Y, 3, axis=0), X.reshape(6, 4))
+    CHAPTER.print_statistics(np.array([[1.0, 3], [5, 7]]))
+    assert capsys.readouterr().out.split() == (
+        "mean rows [2. 6.], columns 3.00 to 5.00 "
+        "std rows [1. 1.], columns 2.00 to 2.00").split()
+    assert np.isclose(CHAPTER.token_size([3, -3]), 3)

@@ -18,7 +18,7 @@ MARK = re.compile(r'\b(\d\d)(?:[:,;]| to)|"([^"]+)"')
 
 
 def quoted():
-    """(chapter, heading) where a line says 02: "Heading", "Another"."""
+    """(chapter, heading) where a line says 04: "Heading", "Another"."""
     for line in PAGE.splitlines():
         chapter = None
         for number, heading in MARK.findall(line):

@@ -43,6 +43,6 @@ def make_editions(folder, names):
 
 if __name__ == "__main__":
     if not sys.argv[1:]:
-        sys.exit("no such chapter: CHAPTER takes its number, as in CHAPTER=02")
+        sys.exit("no such chapter: CHAPTER takes its number, as in CHAPTER=04")
     for path in make_editions(ROOT / "grading", sys.argv[1:]):
         print(path.relative_to(ROOT))

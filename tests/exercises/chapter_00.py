@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 0: the lines between the solution marks.
+"""Answers to the exercises of chapter 00: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 4: the lines between the solution marks.
+"""Answers to the exercises of chapter 04: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
@@ -6,263 +6,464 @@ HIDDEN  exercise, the mistake, words that only the grade says, body
 """
 
 RIGHT = [
-    ("4.3", "as specified, by loops", """
-text = [k for k, length in enumerate(lengths) for _ in range(length)]
-n = len(text)
-mask = np.zeros((n, n), dtype=bool)
-for i in range(n):
-    for j in range(i + 1):
-        mask[i, j] = text[i] == text[j]
-return mask
-"""),
-    ("4.3", "by blocks", """
-n = sum(lengths)
-mask, start = np.zeros((n, n), dtype=bool), 0
-for length in lengths:
-    own = slice(start, start + length)
-    mask[own, own] = causal_mask(length)
-    start += length
-return mask
+    ("4.3", "by einsum", """
+n = X.shape[-2]
+centred = X - np.einsum("...nd->...d", X)[..., None, :] / n
+var = np.einsum("...nd,...nd->...d", centred, centred)[..., None, :] / n
+return centred / np.sqrt(var + eps) * gain + bias
 """),
     ("4.3", "by torch", """
-blocks = [torch.ones(k, k, dtype=torch.bool) for k in lengths]
-return torch.block_diag(*blocks).tril().bool()
+Y = torch.as_tensor(X).movedim(-2, -1)
+Y = F.layer_norm(Y, (Y.shape[-1],), eps=eps).movedim(-1, -2)
+return Y * torch.as_tensor(gain) + torch.as_tensor(bias)
 """),
-    ("4.4", "by the larger of the two", """
-top = np.maximum(lse_1, lse_2)
-w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
-Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
-return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+    ("4.3", "feature by feature, as specified", """
+Y = np.empty_like(X)
+for *sequence, f in np.ndindex(*X.shape[:-2], X.shape[-1]):
+    column = (*sequence, slice(None), f)
+    Y[column] = layer_norm(X[column], gain[f], bias[f], eps)
+return Y
 """),
     ("4.4", "by torch", """
-Y_1, lse_1, Y_2, lse_2 = map(torch.as_tensor, (Y_1, lse_1, Y_2, lse_2))
-both = torch.stack([lse_1, lse_2])
-share = both.softmax(dim=0)[..., None]
-return share[0] * Y_1 + share[1] * Y_2, both.logsumexp(dim=0)
+return F.rms_norm(torch.as_tensor(X), gain.shape, torch.as_tensor(gain),
+                  eps).numpy()
 """),
-    ("4.4", "softmax of the pair, by einsum", """
-both = np.stack([lse_1, lse_2], axis=-1)
-share = softmax(both)
-Y = np.einsum("...np,p...nv->...nv", share, np.stack([Y_1, Y_2]))
-top = both.max(axis=-1)
-return [Y, top + np.log(np.exp(both - top[..., None]).sum(axis=-1))]
+    ("4.4", "a tensor returned", """
+X, gain = torch.tensor(X), torch.tensor(gain)
+s = torch.rsqrt(X.float().square().mean(-1, keepdim=True) + eps)
+return (X.float() * s).half() * gain
+"""),
+    ("4.4", "in float64, token by token", """
+Y = np.empty_like(X)
+for token in np.ndindex(X.shape[:-1]):
+    x = X[token].astype(float)
+    Y[token] = gain * x / (x @ x / x.size + eps) ** 0.5
+return Y
+"""),
+    ("4.4", "the gain after rounding", """
+X32 = X.astype(np.float32)
+rms = np.sqrt(np.mean(X32 * X32, axis=-1, keepdims=True) + eps)
+return (X32 / rms).astype(np.float16) * gain
 """),
     ("4.5", "by autograd", """
-leaves = [torch.tensor(a, requires_grad=True) for a in (Q, K, V)]
-Y = F.scaled_dot_product_attention(*leaves)
+leaves = [torch.tensor(a, requires_grad=True) for a in (X, gain)]
+Y = F.rms_norm(leaves[0], gain.shape, leaves[1], eps)
 return torch.autograd.grad(Y, leaves, torch.tensor(dY))
 """),
-    ("4.5", "by einsum, with the answer's own product", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = np.einsum("...nv,...mv->...nm", dY, V)
-along = np.einsum("...nv,...nv->...n", dY, A @ V)[..., None]
-dS = A * (dA - along) / root
-return [np.einsum("...nm,...mk->...nk", dS, K),
-        np.einsum("...nm,...nk->...mk", dS, Q),
-        np.einsum("...nm,...nv->...mv", A, dY)]
+    ("4.5", "token by token, with the Jacobian", """
+dX, dgain, d = np.empty_like(X), np.zeros_like(gain), X.shape[-1]
+for token in np.ndindex(X.shape[:-1]):
+    x, dy = X[token], dY[token]
+    s = (x @ x / d + eps) ** -0.5
+    dX[token] = (s * np.eye(d) - s**3 * np.outer(x, x) / d) @ (gain * dy)
+    dgain += dy * x * s
+return dX, dgain
 """),
-    ("4.5", "row by row, with the Jacobian", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dQ, dK = np.zeros_like(Q), np.zeros_like(K)
-for *lead, i in np.ndindex(A.shape[:-1]):
-    lead = tuple(lead)
-    a = A[lead][i]
-    J = np.diag(a) - np.outer(a, a)
-    ds = J @ (V[lead] @ dY[lead][i]) / root
-    dQ[lead][i] = ds @ K[lead]
-    dK[lead] += np.outer(ds, Q[lead][i])
-return dQ, dK, np.swapaxes(A, -1, -2) @ dY
+    ("4.5", "by einsum, as a list", """
+d = X.shape[-1]
+s = (np.einsum("...d,...d->...", X, X) / d + eps)[..., None] ** -0.5
+u = dY * gain
+along = np.einsum("...d,...d->...", u, X)[..., None]
+dgain = (dY * X * s).reshape(-1, d).sum(axis=0)
+return [s * u - s**3 * X * along / d, dgain]
+"""),
+    ("4.6", "by einsum", """
+return np.einsum("i,ij->ij", gain, W), np.einsum("i,ij->j", bias, W) + c
+"""),
+    ("4.6", "with a diagonal matrix, in torch", """
+gain, bias, W, c = (torch.tensor(a) for a in (gain, bias, W, c))
+return torch.diag(gain) @ W, W.mT @ bias + c
+"""),
+    ("4.6", "row by row", """
+W_folded, c_folded = np.empty_like(W), c.copy()
+for i, row in enumerate(W):
+    W_folded[i] = gain[i] * row
+    c_folded += bias[i] * row
+return W_folded, c_folded
 """),
 ]
 
 WRONG = [
-    ("4.3", "not begun", "not done yet", "raise NotImplementedError"),
-    ("4.3", "nothing returned", "return its result",
-     "mask = causal_mask(sum(lengths))"),
-    ("4.3", "only causal", "text 2 look into text 1",
-     "return causal_mask(sum(lengths))"),
-    ("4.3", "not causal", "look ahead", """
-text = np.repeat(np.arange(len(lengths)), lengths)
-return text[:, None] == text
+    ("4.3", "layer normalization", "taken over the tokens", """
+return layer_norm(X, gain, bias, eps)
 """),
-    ("4.3", "transposed", "look ahead", """
-text = np.repeat(np.arange(len(lengths)), lengths)
-return (text[:, None] == text) & causal_mask(len(text)).T
+    ("4.3", "batch normalization", "only sequence 1 did", """
+axes = tuple(range(X.ndim - 1))
+mean, var = X.mean(axes, keepdims=True), X.var(axes, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "strictly before", "at itself", """
-text = np.repeat(np.arange(len(lengths)), lengths)
-return np.tril(text[:, None] == text, -1)
+    ("4.3", "over the batch", "only sequence 1 did", """
+mean, var = X.mean(0, keepdims=True), X.var(0, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "numbers", "boolean", """
-text = np.repeat(np.arange(len(lengths)), lengths)
-return np.tril(text[:, None] == text).astype(float)
+    ("4.3", "over the whole sequence", "one for each feature", """
+mean, var = X.mean((-2, -1), keepdims=True), X.var((-2, -1), keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "other polarity", "at itself", """
-text = np.repeat(np.arange(len(lengths)), lengths)
-return ~np.tril(text[:, None] == text)
+    ("4.3", "no mean", "is the mean taken", """
+return gain * X / np.sqrt(np.mean(X**2, -2, keepdims=True) + eps) + bias
 """),
-    ("4.3", "one text less", "(n, n)", """
-text = np.repeat(np.arange(len(lengths) - 1), lengths[1:])
-return np.tril(text[:, None] == text)
+    ("4.3", "unbiased variance", "not by n - 1", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, ddof=1, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "itself only", "all of it",
-     "return np.eye(sum(lengths), dtype=bool)"),
-    ("4.3", "only the first text is cut off", "text 3 look", """
-mask, first = causal_mask(sum(lengths)), lengths[0]
-mask[first:, :first] = False
-return mask
+    ("4.3", "no root", "its own standard deviation", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / (var + eps) + bias
 """),
-    ("4.4", "not begun", "not done yet", "raise NotImplementedError"),
-    ("4.4", "nothing returned", "return its result",
-     "lse = np.logaddexp(lse_1, lse_2)"),
-    ("4.4", "the answer alone", "two things", """
-lse = np.logaddexp(lse_1, lse_2)
-w = np.exp(lse_1 - lse)[..., None]
-return (w * Y_1 + (1 - w) * Y_2)[..., None]
+    ("4.3", "one variance for all features", "its own standard deviation", """
+mean, var = X.mean(-2, keepdims=True), X.var((-2, -1), keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.4", "the mean", "three quarters",
-     "return (Y_1 + Y_2) / 2, np.logaddexp(lse_1, lse_2)"),
-    ("4.4", "by lse, not by its exponential", "three quarters", """
-w = (lse_1 / (lse_1 + lse_2))[..., None]
-return w * Y_1 + (1 - w) * Y_2, np.logaddexp(lse_1, lse_2)
+    ("4.3", "eps outside the root", "inside the square root", """
+mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
+return gain * (X - mean) / (std + eps) + bias
 """),
-    ("4.4", "the other way round", "who has more", """
-lse = np.logaddexp(lse_1, lse_2)
-w = np.exp(lse_1 - lse)[..., None]
-return w * Y_2 + (1 - w) * Y_1, lse
+    ("4.3", "eps left out", "the eps it is given", """
+mean, std = X.mean(-2, keepdims=True), X.std(-2, keepdims=True)
+return gain * (X - mean) / std + bias
 """),
-    ("4.4", "answers added", "their mean",
-     "return Y_1 + Y_2, np.logaddexp(lse_1, lse_2)"),
-    ("4.4", "no shift", "what does exp do", """
-w_1, w_2 = np.exp(lse_1), np.exp(lse_2)
-Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
-return Y / (w_1 + w_2)[..., None], np.log(w_1 + w_2)
+    ("4.3", "no gain", "its own gain", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.4", "no shift in lse", "lse right", """
-w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
-return w_1 * Y_1 + (1 - w_1) * Y_2, np.log(np.exp(lse_1) + np.exp(lse_2))
+    ("4.3", "a gain around 1", "its own", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return (1 + gain) * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.4", "lse added", "ln 2", """
-w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
-return w_1 * Y_1 + (1 - w_1) * Y_2, lse_1 + lse_2
+    ("4.3", "gain times bias", "bias added last", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * ((X - mean) / np.sqrt(var + eps) + bias)
 """),
-    ("4.4", "the larger lse", "ln 2", """
-w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
-return w_1 * Y_1 + (1 - w_1) * Y_2, np.maximum(lse_1, lse_2)
+    ("4.3", "gain and bias swapped", "each other's place", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return bias * (X - mean) / np.sqrt(var + eps) + gain
 """),
-    ("4.4", "no axis for the values", "shapes clash", """
-lse = np.logaddexp(lse_1, lse_2)
-return np.exp(lse_1 - lse) * Y_1 + np.exp(lse_2 - lse) * Y_2, lse
+    ("4.3", "eps 1e-5, whatever was given", "the eps it is given", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + 1e-5) + bias
 """),
-    ("4.5", "not begun", "not done yet", "raise NotImplementedError"),
-    ("4.5", "nothing returned", "return its result",
-     "A = attention_weights(Q, K)"),
-    ("4.5", "no sum in the softmax", "sum to 0 over the keys", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "1e-5 beside the eps", "still an eps", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps + 1e-5) + bias
 """),
-    ("4.5", "a (1 - a) alone", "sum to 0 over the keys", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dS = A * (1 - A) * (dY @ np.swapaxes(V, -1, -2)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "gain without its sign", "sign included", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return abs(gain) * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.5", "summed over the queries", "sum to 0 over the keys", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-2, keepdims=True)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "gain in the wrong order", "its own gain", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain[::-1] * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.5", "no scale on the way back", "dQ is 2 times what", """
-A = attention_weights(Q, K)
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "layer_norm of X transposed", "why scale rows", """
+return layer_norm(X.mT, gain, bias, eps).mT
 """),
-    ("4.5", "scale in dQ alone", "dK is 2 times what", """
-A = attention_weights(Q, K)
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
-return dS @ K / 2, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "rows sorted", "slow specification", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+X = np.sort(X, axis=-2)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.5", "no scale on the way forward", "with which share", """
-A, root = softmax(Q @ np.swapaxes(K, -1, -2)), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "second axis", "(5, 4)", """
+mean, var = X.mean(1, keepdims=True), X.var(1, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.5", "a sign lost", "opposite way", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * ((A * dA).sum(axis=-1, keepdims=True) - dA) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "no bias", "bias", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+return gain * (X - mean) / np.sqrt(var + eps)
 """),
-    ("4.5", "dQ and dK swapped", "has dQ the shape of Q", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
-return np.swapaxes(dS, -1, -2) @ Q, dS @ K, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "axis lost", "keepdims=True", """
+return gain * (X - X.mean(-2)) / np.sqrt(X.var(-2) + eps) + bias
 """),
-    ("4.5", "a matrix only", "batch and heads", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
-if Q.ndim > 2:
-    dS = dS[:1]
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "transposed", "shape of X", """
+X = X.swapaxes(-1, -2)
+return (X - X.mean(-1, keepdims=True)) / np.sqrt(
+    X.var(-1, keepdims=True) + eps)
 """),
-    ("4.5", "the plain mean taken off", "dS by (4.4)", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
-dS = dS - dS.mean(axis=-1, keepdims=True)
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "nothing returned", "return its result", """
+mean = X.mean(-2, keepdims=True)
 """),
-    ("4.5", "in place", "stay as they were", """
-A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
-Q /= root
-return dS @ K / root, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("4.4", "all in float16", "size 300", """
+s = 1 / np.sqrt(np.mean(X * X, axis=-1, keepdims=True) + np.float16(eps))
+return gain * X * s
+"""),
+    ("4.4", "squares in float16, mean in float32", "size 300", """
+mean = np.mean(X * X, axis=-1, keepdims=True, dtype=np.float32)
+s = 1 / np.sqrt(mean + eps)
+return (gain * (s * X.astype(np.float32))).astype(np.float16)
+"""),
+    ("4.4", "only the overflow mended", "size 0.0001", """
+X32, squares = X.astype(np.float32), X * X
+squares = np.where(np.isinf(squares), X32 * X32, squares)
+s = 1 / np.sqrt(np.mean(squares, axis=-1, keepdims=True) + eps)
+return (gain * (s * X32)).astype(np.float16)
+"""),
+    ("4.4", "clipped against overflow", "size 300", """
+X32, small = X.astype(np.float32), np.clip(X, -255, 255)
+s = 1 / np.sqrt(np.mean(small * small, -1, np.float32, keepdims=True) + eps)
+return (gain * (s * X32)).astype(np.float16)
+"""),
+    ("4.4", "float32 returned", "float16 again", """
+X = X.astype(np.float32)
+return gain * X / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+"""),
+    ("4.4", "the mean subtracted", "64 threes", """
+X = X.astype(np.float32)
+X = X - X.mean(axis=-1, keepdims=True)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "one mean square for all tokens", "its own mean square", """
+X = X.astype(np.float32)
+return (gain * X / np.sqrt(np.mean(X**2) + eps)).astype(np.float16)
+"""),
+    ("4.4", "the sum in place of the mean", "64 ones", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.sum(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "no root", "64 ones", """
+X = X.astype(np.float32)
+s = 1 / (np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "eps outside the root", "inside the root", """
+X = X.astype(np.float32)
+s = 1 / (np.sqrt(np.mean(X**2, axis=-1, keepdims=True)) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "no gain", "its own gain", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (X * s).astype(np.float16)
+"""),
+    ("4.4", "s in float16", "more than float16 holds", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s.astype(np.float16)).astype(np.float16)
+"""),
+    ("4.4", "gain without its sign", "sign included", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return (np.abs(gain) * X * s).astype(np.float16)
+"""),
+    ("4.4", "eps 1e-6, whatever was given", "the eps it is given", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + 1e-6)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "eps left out", "the eps it is given", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "gain times X in float16", "gain times X", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "axis lost", "keepdims=True", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1) + eps)
+return (gain * X * s).astype(np.float16)
+"""),
+    ("4.4", "nothing returned", "return its result", """
+X = X.astype(np.float32)
+"""),
+    ("4.4", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("4.5", "the layer-norm gradient", "why does dX sum to 0", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+u = u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)
+ones = np.ones_like(X) - X_hat * np.mean(X_hat, axis=-1, keepdims=True)
+dX = u - ones * u.sum(-1, keepdims=True) / ones.sum(-1, keepdims=True)
+return s * dX, np.sum(dY * X_hat, axis=tuple(range(X.ndim - 1)))
+"""),
+    ("4.5", "that of layer_norm, two thirds of it", "did the gain multiply", """
+return layer_norm_backward(dY, X, gain, eps)[:2]
+"""),
+    ("4.5", "s taken for a constant", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return s * gain * dY, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "(4.9) with X for X_hat", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+u = gain * dY
+dX = s * (u - X * np.mean(u * X, axis=-1, keepdims=True))
+return dX, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "sum for mean", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.sum(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "plus for minus", "a part along X", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u + X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "s forgotten", "a tenth", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "half of it", "does its size", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True)) / 2
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "the gain forgotten", "before any mean is taken", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat = s * X
+dX = s * (dY - X_hat * np.mean(dY * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "the gain last", "before any mean is taken", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat = s * X
+dX = gain * s * (dY - X_hat * np.mean(dY * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "dgain with the gain in it", "stay as it was", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (u * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "dgain from X", "did the gain multiply", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "dgain not summed", "summed over tokens", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, dY * X_hat
+"""),
+    ("4.5", "eps left out", "eps", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "dgain over the first axis only", "for a batch", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=0)
+"""),
+    ("4.5", "means over the second axis", "is dX right for a batch", """
+s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=1, keepdims=True))
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+return dX, (dY * X * s).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "the mean of u kept", "does mean(u) belong", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - u.mean(axis=-1, keepdims=True)
+          - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "X overwritten", "stay as they were", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X *= s
+u = gain * dY
+dX = s * (u - X * np.mean(u * X, axis=-1, keepdims=True))
+return dX, (dY * X).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "only dX", "two gradients", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+return s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+"""),
+    ("4.5", "nothing returned", "return its result", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+"""),
+    ("4.5", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("4.6", "columns scaled", "row i of W", """
+return gain * W, bias @ W + c
+"""),
+    ("4.6", "gain forgotten", "row i of W", """
+return W, bias @ W + c
+"""),
+    ("4.6", "divided by the gain", "row i of W", """
+return W / gain[:, None], bias @ W + c
+"""),
+    ("4.6", "c forgotten", "is c still there", """
+return gain[:, None] * W, bias @ W
+"""),
+    ("4.6", "bias left where it was", "make of the bias", """
+return gain[:, None] * W, bias + c
+"""),
+    ("4.6", "bias forgotten", "make of the bias", """
+return gain[:, None] * W, c
+"""),
+    ("4.6", "bias from the other side", "make of the bias", """
+return gain[:, None] * W, W @ bias + c
+"""),
+    ("4.6", "bias through the folded W", "scaled by the gain", """
+W_folded = gain[:, None] * W
+return W_folded, bias @ W_folded + c
+"""),
+    ("4.6", "c scaled", "is c still there", """
+return gain[:, None] * W, (bias + c) @ W
+"""),
+    ("4.6", "W returned transposed", "row i of W", """
+return (gain[:, None] * W).T, bias @ W + c
+"""),
+    ("4.6", "only W", "two things", """
+return gain[:, None] * W
+"""),
+    ("4.6", "nothing returned", "return its result", """
+W = gain[:, None] * W
+"""),
+    ("4.6", "not begun", "not done yet", """
+raise NotImplementedError
 """),
 ]
 
 HIDDEN = [
-    ("4.3", "a text is known by its length", "equal length", """
-text = np.repeat(lengths, lengths)
-return np.tril(text[:, None] == text)
+    ("4.3", "one pass over the data", "two large squares cancel", """
+mean = X.mean(axis=-2, keepdims=True)
+var = np.mean(X**2, axis=-2, keepdims=True) - mean**2
+return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "three texts and no more", "lengths [1, 6] right", """
-a, b, c = lengths if len(lengths) == 3 else (lengths[0], 0, 0)
-text = np.repeat([0, 1, 2], [a, b, c])
-return np.tril(text[:, None] == text)
+    ("4.3", "in place", "leave X as it was", """
+X -= X.mean(-2, keepdims=True)
+return gain * X / np.sqrt(X.var(-2, keepdims=True) + eps) + bias
 """),
-    ("4.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
-w_2 = np.exp(lse_2 - lse_1)
-Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
-return Y, lse_1 + np.log(1 + w_2)
+    ("4.4", "eps rounded to float16", "not rounded", """
+X32 = X.astype(np.float32)
+mean = np.mean(X32**2, axis=-1, keepdims=True)
+s = 1 / np.sqrt(mean + np.float32(np.float16(eps)))
+return (gain * (s * X32)).astype(np.float16)
 """),
-    ("4.4", "one more axis is not foreseen", "shapes clash", """
-lse = np.logaddexp(lse_1, lse_2)
-w = np.exp(lse_1 - lse).reshape(-1, 1)
-return w * Y_1 + (1 - w) * Y_2, lse
+    ("4.5", "one token alone forgotten", "AxisError", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=(0, -2) if X.ndim == 3 else -2)
 """),
-    ("4.4", "one shift for all queries", "size 300", """
-top = np.max([lse_1, lse_2])
-w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
-Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
-return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+    ("4.6", "in place", "stay as they were", """
+W *= gain[:, None]
+return W, bias @ (W / gain[:, None]) + c
 """),
-    ("4.5", "a softmax without its shift", "size 1000", """
-root = Q.shape[-1] ** 0.5
-A = np.exp(Q @ np.swapaxes(K, -1, -2) / root)
-A, dA = A / A.sum(axis=-1, keepdims=True), dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
-"""),
-    ("4.5", "the root of 4 put in by hand", "d_k", """
-A = attention_weights(Q, K)
-dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / 2
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+    ("4.6", "bias by division", "gain of 0", """
+W_folded = gain[:, None] * W
+return W_folded, (bias / gain) @ W_folded + c
 """),
 ]

@@ -1,277 +1,371 @@
-"""Answers to the exercises of chapter 7: the lines between the solution marks.
+"""Answers to the exercises of chapter 07: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 """
 
-LOSS = """
-log_p = log_softmax(logits[:, :-1])
-targets = ids[:, 1:, None]
-losses = -np.take_along_axis(log_p, targets, axis=-1)[..., 0]
-return losses[real[:, 1:]].mean()
-"""
-TOP_P = """
-order = np.argsort(-logits, axis=-1)
-shares = np.take_along_axis(softmax(logits), order, axis=-1)
-before = shares.cumsum(axis=-1) - shares
-keep = np.zeros(logits.shape, dtype=bool)
-np.put_along_axis(keep, order, before < p, axis=-1)
-return np.where(keep, logits, -np.inf)
-"""
-LLAMA = """
-d_k = d_model // h
-attention = 2 * d_model * h * d_k + 2 * d_model * h_kv * d_k
-layer = attention + 3 * d_model * d_ff + 2 * d_model
-return 2 * n_vocab * d_model + n_layers * layer + d_model
-"""
-PARALLEL = """
-Z = layer_norm(X, *layer["norm"])
-return (X + multi_head_attention(Z, *layer["attention"], mask)
-        + feed_forward(Z, *layer["ffn"], relu))
-"""
-
 RIGHT = [
-    ("7.1", "by loops", """
-total, n = 0.0, 0
-for b in range(ids.shape[0]):
-    for t in range(ids.shape[1] - 1):
-        if real[b, t + 1]:
-            row = logits[b, t] - logits[b, t].max()
-            total += np.log(np.exp(row).sum()) - row[ids[b, t + 1]]
-            n += 1
-return total / n
-"""),
-    ("7.1", "by torch, filling as -100", """
-targets = torch.tensor(np.where(real, ids, -100)[:, 1:])
-return F.cross_entropy(torch.tensor(logits[:, :-1]).mT, targets).item()
-"""),
-    ("7.1", "weights instead of an index", """
-log_p = log_softmax(logits[:, :-1])
-one_hot = np.eye(logits.shape[-1])[ids[:, 1:]]
-count = real[:, 1:].astype(float)
-return -(log_p * one_hot).sum(-1).ravel() @ count.ravel() / count.sum()
-"""),
-    ("7.2", "row by row", """
-result = np.full(logits.shape, -np.inf)
-for index in np.ndindex(logits.shape[:-1]):
-    shares, total = softmax(logits[index]), 0.0
-    for word in np.argsort(-shares):
-        result[index][word] = logits[index][word]
-        total += shares[word]
-        if total >= p:
-            break
-return result
+    ("7.2", "the one-hot product", """
+one_hot = np.eye(n_vocab)[ids]
+return np.einsum("...ti,...td->...id", one_hot, dX).reshape(
+    -1, n_vocab, dX.shape[-1]).sum(axis=0)
 """),
     ("7.2", "by torch", """
-sorted_logits, order = torch.sort(torch.tensor(logits), descending=True)
-shares = sorted_logits.softmax(-1)
-late = shares.cumsum(-1) - shares >= p
-back = torch.zeros_like(late).scatter(-1, order, late)
-return torch.tensor(logits).masked_fill(back, -math.inf).numpy()
+dE = torch.zeros(n_vocab, dX.shape[-1], dtype=torch.float64)
+flat = torch.tensor(dX).reshape(-1, dX.shape[-1])
+return dE.index_add(0, torch.tensor(ids).ravel(), flat)
 """),
-    ("7.2", "by a border", """
-shares = softmax(logits)
-ranked = np.sort(shares, axis=-1)[..., ::-1]
-last = (ranked.cumsum(axis=-1) - ranked < p).sum(axis=-1, keepdims=True) - 1
-return np.where(shares >= np.take_along_axis(ranked, last, -1), logits, -np.inf)
+    ("7.2", "token by token", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+for visit in np.ndindex(np.shape(ids)):
+    dE[ids[visit]] = dE[ids[visit]] + dX[visit]
+return dE
 """),
-    ("7.3", "by shapes", """
-d_k = d_model // h
-shapes = [(d_model, h * d_k), (h * d_k, d_model), (d_model, h_kv * d_k),
-          (d_model, h_kv * d_k), (d_model, d_ff), (d_model, d_ff),
-          (d_ff, d_model), (d_model,), (d_model,)]
-layer = sum(math.prod(shape) for shape in shapes)
-return n_layers * layer + 2 * n_vocab * d_model + d_model
+    ("7.2", "row by row", """
+return np.stack([dX[ids == i].sum(axis=0) for i in range(n_vocab)])
 """),
-    ("7.3", "in units of the width", """
-per_layer = 2 * d_model + 2 * d_model * h_kv // h + 3 * d_ff + 2
-return d_model * (2 * n_vocab + n_layers * per_layer + 1)
+    ("7.2", "in float32", """
+dE = np.zeros((n_vocab, dX.shape[-1]), np.float32)
+np.add.at(dE, ids, dX)
+return dE
 """),
-    ("7.6", "step by step", """
-gain, bias = layer["norm"]
-Z = layer_norm(X, gain, bias)
-looked = multi_head_attention(Z, *layer["attention"], mask=mask)
-W_1, b_1, W_2, b_2 = layer["ffn"]
-thought = np.maximum(Z @ W_1 + b_1, 0) @ W_2 + b_2
-return X + looked + thought
+    ("7.2", "by counting", """
+flat = dX.reshape(-1, dX.shape[-1])
+return np.stack([np.bincount(ids.ravel(), column, minlength=n_vocab)
+                 for column in flat.T], axis=1)
 """),
-    ("7.6", "head by head", """
-Z = layer_norm(X, *layer["norm"])
-Y = X + feed_forward(Z, *layer["ffn"], relu)
-for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
-    Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
+    ("7.2", "by autograd", """
+E = torch.zeros(n_vocab, dX.shape[-1], dtype=torch.float64,
+                requires_grad=True)
+E[torch.tensor(ids)].backward(torch.tensor(dX))
+return E.grad
+"""),
+    ("7.3", "without a loop", """
+even = np.arange(0, d_model, 2)
+turn = k * base ** (-even / d_model)
+R = np.diag(np.repeat(np.cos(turn), 2))
+R[even, even + 1] = -np.sin(turn)
+R[even + 1, even] = np.sin(turn)
+return R
+"""),
+    ("7.3", "by torch", """
+blocks = []
+for i in range(d_model // 2):
+    w = torch.tensor(base, dtype=torch.float64) ** (-2 * i / d_model)
+    c, s = torch.cos(k * w), torch.sin(k * w)
+    blocks.append(torch.stack([c, -s, s, c]).reshape(2, 2))
+return torch.block_diag(*blocks)
+"""),
+    ("7.3", "in float32", """
+R = torch.zeros(d_model, d_model)
+for j in range(0, d_model, 2):
+    turn = torch.tensor(k * base ** (-j / d_model))
+    R[j:j + 2, j:j + 2] = torch.tensor([[turn.cos(), -turn.sin()],
+                                        [turn.sin(), turn.cos()]])
+return R
+"""),
+    ("7.3", "by turning the identity", """
+cos, sin = rope_tables([-k], d_model, base)
+return rope_interleaved(np.eye(d_model), cos, sin)
+"""),
+    ("7.3", "by RoPE of k, transposed", """
+cos, sin = rope_tables([k], d_model, base)
+return rope_interleaved(np.eye(d_model), cos, sin).T
+"""),
+    ("7.4", "by slices", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (head[:, ::2], head[:, 1::2])], axis=1)
+"""),
+    ("7.4", "by indices", """
+d_k = W.shape[1] // h
+order = [head * d_k + j for head in range(h)
+         for j in (*range(0, d_k, 2), *range(1, d_k, 2))]
+return W[:, order]
+"""),
+    ("7.4", "by torch", """
+d_model, width = W.shape
+pairs = torch.tensor(W).view(d_model, h, width // h // 2, 2)
+return pairs.transpose(2, 3).reshape(d_model, width)
+"""),
+    ("7.4", "column by column", """
+d_k, Y = W.shape[1] // h, np.empty_like(W)
+for head in range(h):
+    for j in range(d_k // 2):
+        Y[:, head * d_k + j] = W[:, head * d_k + 2 * j]
+        Y[:, head * d_k + d_k // 2 + j] = W[:, head * d_k + 2 * j + 1]
 return Y
 """),
 ]
 
 WRONG = [
-    ("7.1", "not begun", "7.1 not done yet", "raise NotImplementedError"),
-    ("7.1", "nothing returned", "return its result",
-     LOSS.replace("return ", "")),
-    ("7.1", "a loss per token", "one number", LOSS.replace(".mean()", "")),
-    ("7.1", "no minus", "minus sign", LOSS.replace("= -np", "= np")),
-    ("7.1", "bits instead of nats", "in nats",
-     LOSS.replace("].mean()", "].mean() / math.log(2)")),
-    ("7.1", "a sum", "mean loss", LOSS.replace("].mean()", "].sum()")),
-    ("7.1", "targets not shifted", "at t + 1", """
-log_p = log_softmax(logits)
-losses = -np.take_along_axis(log_p, ids[..., None], axis=-1)[..., 0]
-return losses[real].mean()
+    ("7.2", "the last visit only", "both visits", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+dE[ids] += dX
+return dE
 """),
-    ("7.1", "shifted the wrong way", "at t + 1", """
-log_p = log_softmax(logits[:, 1:])
-losses = -np.take_along_axis(log_p, ids[:, :-1, None], axis=-1)[..., 0]
-return losses[real[:, 1:]].mean()
+    ("7.2", "the first visit only", "both visits", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+first, where = np.unique(ids, return_index=True)
+dE[first] = dX.reshape(-1, dX.shape[-1])[where]
+return dE
 """),
-    ("7.1", "softmax over the positions", "ln 5",
-     LOSS.replace("log_softmax(logits[:, :-1])",
-                  "log_softmax(logits[:, :-1].swapaxes(1, 2)).swapaxes(1, 2)")),
-    ("7.1", "filling counts", "does filling count",
-     LOSS.replace("losses[real[:, 1:]]", "losses")),
-    ("7.1", "the mask of the inputs", "does filling count",
-     LOSS.replace("real[:, 1:]", "real[:, :-1]")),
-    ("7.1", "filling counts as 0", "over all predictions of text",
-     LOSS.replace("losses[real[:, 1:]]", "(losses * real[:, 1:])")),
-    ("7.1", "a mean of means", "each counted once", """
-log_p = log_softmax(logits[:, :-1])
-losses = -np.take_along_axis(log_p, ids[:, 1:, None], axis=-1)[..., 0]
-count = real[:, 1:]
-return ((losses * count).sum(axis=1) / count.sum(axis=1)).mean()
+    ("7.2", "two visits at most", "all three visits", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+visits = np.zeros(n_vocab)
+for visit in np.ndindex(ids.shape):
+    visits[ids[visit]] += 1
+    if visits[ids[visit]] <= 2:
+        dE[ids[visit]] += dX[visit]
+return dE
 """),
-    ("7.1", "the logarithm of the mean share", "mean of the losses", """
-p = np.take_along_axis(softmax(logits[:, :-1]), ids[:, 1:, None], axis=-1)
-return -np.log(p[..., 0][real[:, 1:]].mean())
+    ("7.2", "the mean", "not their mean", """
+one_hot = np.eye(n_vocab)[ids].reshape(-1, n_vocab)
+visits = np.maximum(one_hot.sum(axis=0), 1)
+return one_hot.T @ dX.reshape(-1, dX.shape[-1]) / visits[:, None]
 """),
-    ("7.1", "the last targets wrap around", "at t + 1", """
-log_p, targets = log_softmax(logits), np.roll(ids, -1, axis=1)
-losses = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
-return losses[np.roll(real, -1, axis=1)].mean()
+    ("7.2", "a row per named token", "named or not", """
+return np.stack([dX[ids == i].sum(axis=0) for i in np.unique(ids)])
 """),
-    ("7.2", "not begun", "7.2 not done yet", "raise NotImplementedError"),
-    ("7.2", "nothing returned", "return its result",
-     TOP_P.replace("return ", "")),
-    ("7.2", "in place", "input unchanged", TOP_P.replace(
-        "return np.where(keep, logits, -np.inf)",
-        "logits[~keep] = -np.inf\nreturn logits")),
-    ("7.2", "zeros instead", "is a logit like others",
-     TOP_P.replace("-np.inf)", "0.0)")),
-    ("7.2", "a large negative number", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "-1e9)")),
-    ("7.2", "nan instead", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "np.nan)")),
-    ("7.2", "plus infinity", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "np.inf)")),
-    ("7.2", "log-shares instead of logits", "as and where they are",
-     TOP_P.replace("where(keep, logits", "where(keep, log_softmax(logits)")),
-    ("7.2", "the word that crosses p goes", "two words",
-     TOP_P.replace("before < p", "before + shares <= p")),
-    ("7.2", "the favourite may go", "however small p is", TOP_P.replace(
-        "before < p", "(before < p) & (shares[..., :1] < p)")),
-    ("7.2", "one word more", "two words", TOP_P.replace(
-        "before < p", "before - 0.31 < p")),
-    ("7.2", "the rare words", "most probable words stay",
-     TOP_P.replace("argsort(-logits", "argsort(logits")),
-    ("7.2", "in sorted order", "as and where they are", """
-ranked = -np.sort(-logits, axis=-1)
-shares = softmax(ranked)
-return np.where(shares.cumsum(axis=-1) - shares < p, ranked, -np.inf)
+    ("7.2", "as long as the largest number", "named or not", """
+dE = np.zeros((ids.max() + 1, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+return dE
 """),
-    ("7.2", "shares instead of logits", "as and where they are",
-     TOP_P.replace("where(keep, logits", "where(keep, softmax(logits)")),
-    ("7.2", "each share against p", "crosses p stay", """
-return np.where(softmax(logits) >= p, logits, -np.inf)
+    ("7.2", "transposed", "a column per feature", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+return dE.T
 """),
-    ("7.2", "exponentials that were not divided", "softmax of the logits",
-     TOP_P.replace("softmax(logits)", "np.exp(logits)")),
-    ("7.3", "not begun", "7.3 not done yet", "raise NotImplementedError"),
-    ("7.3", "nothing returned", "return its result",
-     LLAMA.replace("return ", "")),
-    ("7.3", "tied", "one at the exit", LLAMA.replace("2 * n_vocab", "n_vocab")),
-    ("7.3", "no gate", "three matrices", LLAMA.replace("3 *", "2 *")),
-    ("7.3", "as many key heads as heads", "one more key head",
-     LLAMA.replace("h_kv * d_k", "h * d_k")),
-    ("7.3", "keys shared, values not", "one more key head", LLAMA.replace(
-        "2 * d_model * h * d_k + 2 * d_model * h_kv * d_k",
-        "3 * d_model * h * d_k + d_model * h_kv * d_k")),
-    ("7.3", "layers that share", "three matrices in each layer",
-     LLAMA.replace("n_layers * layer", "layer")),
-    ("7.3", "biases in the norms", "two gains, no bias",
-     LLAMA.replace("+ 2 * d_model\n", "+ 4 * d_model\n")),
-    ("7.3", "biases in the attention", "two gains, no bias",
-     LLAMA.replace("d_ff + 2", "d_ff + 4 * d_model + 2")),
-    ("7.3", "one norm a layer", "two gains, no bias",
-     LLAMA.replace("+ 2 * d_model\n", "+ d_model\n")),
-    ("7.3", "no last norm", "after the last layer",
-     LLAMA.replace("layer + d_model", "layer")),
-    ("7.3", "positions of 4096", "after the last layer",
-     LLAMA.replace("layer + d_model", "layer + 4097 * d_model")),
-    ("7.6", "not begun", "7.6 not done yet", "raise NotImplementedError"),
-    ("7.6", "nothing returned", "return its result",
-     PARALLEL.replace("return (", "(")),
-    ("7.6", "no residual", "pass untouched",
-     PARALLEL.replace("(X + ", "(")),
-    ("7.6", "the normalized copy is the stream", "pass untouched",
-     PARALLEL.replace("(X + ", "(Z + ")),
-    ("7.6", "a residual each", "pass untouched",
-     PARALLEL.replace("(X + ", "(2 * X + ")),
-    ("7.6", "FFN reads the stream", "does the FFN read",
-     PARALLEL.replace("feed_forward(Z", "feed_forward(X")),
-    ("7.6", "mask forgotten", "see the mask",
-     PARALLEL.replace(', mask)', ')')),
-    ("7.6", "mask turned over", "query down, key across",
-     PARALLEL.replace(", mask)", ", mask.T)")),
-    ("7.6", "another activation", "use ReLU",
-     PARALLEL.replace("relu", "np.tanh")),
-    ("7.6", "attention reads the stream", "does attention read",
-     PARALLEL.replace("attention(Z", "attention(X")),
-    ("7.6", "one after the other", "same copy", """
-X = X + multi_head_attention(layer_norm(X, *layer["norm"]),
-                             *layer["attention"], mask)
-return X + feed_forward(layer_norm(X, *layer["norm"]), *layer["ffn"], relu)
+    ("7.2", "from ones", "never came", """
+dE = np.ones((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+return dE
 """),
-    ("7.6", "X changed in place", "unchanged", """
-Z = layer_norm(X, *layer["norm"])
-X += multi_head_attention(Z, *layer["attention"], mask)
-X += feed_forward(Z, *layer["ffn"], relu)
-return X
+    ("7.2", "in the order of the text", "never came", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+dE[:dX.shape[-2]] = dX
+return dE
+"""),
+    ("7.2", "wrong sign", "its own row of dX", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, -dX)
+return dE
+"""),
+    ("7.2", "one text only", "batch", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+if ids.ndim > 1:
+    ids, dX = ids[0], dX[0]
+np.add.at(dE, ids, dX)
+return dE
+"""),
+    ("7.2", "a table per text", "batch", """
+one_hot = np.eye(n_vocab)[ids]
+return one_hot.swapaxes(-1, -2) @ dX
+"""),
+    ("7.2", "the slow specification, as it is", "batch", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+for t in range(len(ids)):
+    dE[ids[t]] = dE[ids[t]] + dX[t]
+return dE
+"""),
+    ("7.2", "(7.1) for one text only", "axes in front", """
+return np.eye(n_vocab)[ids].T @ dX
+"""),
+    ("7.2", "the width from axis 1", "axes in front", """
+dE = np.zeros((n_vocab, dX.shape[1]))
+np.add.at(dE, ids, dX)
+return dE
+"""),
+    ("7.2", "nothing returned", "return its result", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+"""),
+    ("7.2", "add.at returned", "return its result", """
+return np.add.at(np.zeros((n_vocab, dX.shape[-1])), ids, dX)
+"""),
+    ("7.2", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("7.3", "transposed", "which direction", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), np.sin(turn)],
+                           [-np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "both signs minus", "rotation", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [-np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "half split", "make a pair", """
+half = d_model // 2
+turn = k * base ** (-np.arange(0, d_model, 2) / d_model)
+c, s = np.diag(np.cos(turn)), np.diag(np.sin(turn))
+return np.block([[c, -s], [s, c]])
+"""),
+    ("7.3", "no factor 2", "its own speed", """
+R = np.zeros((d_model, d_model))
+for i in range(d_model // 2):
+    turn = k * base ** (-i / d_model)
+    R[2 * i:2 * i + 2, 2 * i:2 * i + 2] = [[np.cos(turn), -np.sin(turn)],
+                                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "hands counted from 1", "fastest hand", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * base ** (-(j + 2) / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "degrees", "k radians", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = np.radians(k * base ** (-j / d_model))
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "all hands at one speed", "its own speed", """
+block = [[np.cos(k), -np.sin(k)], [np.sin(k), np.cos(k)]]
+return np.kron(np.eye(d_model // 2), block)
+"""),
+    ("7.3", "base forgotten", "base it is given", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * 10_000 ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "mirror", "identity", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), np.sin(turn)],
+                           [np.sin(turn), -np.cos(turn)]]
+return R
+"""),
+    ("7.3", "one block only", "square", """
+return np.array([[np.cos(k), -np.sin(k)], [np.sin(k), np.cos(k)]])
+"""),
+    ("7.3", "backwards, and no factor 2", "forwards", """
+R = np.zeros((d_model, d_model))
+for i in range(d_model // 2):
+    turn = k * base ** (-i / d_model)
+    R[2 * i:2 * i + 2, 2 * i:2 * i + 2] = [[np.cos(turn), np.sin(turn)],
+                                           [-np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "nothing returned", "return its result", """
+R = np.eye(d_model)
+"""),
+    ("7.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("7.4", "heads run together", "keep its own columns", """
+return np.concatenate([W[:, ::2], W[:, 1::2]], axis=1)
+"""),
+    ("7.4", "the other way", "from half split to interleaved", """
+d_model, width = W.shape
+halves = W.reshape(d_model, h, 2, width // h // 2)
+return halves.swapaxes(-1, -2).reshape(d_model, width)
+"""),
+    ("7.4", "rows", "rows move", """
+order = np.r_[0:len(W):2, 1:len(W):2]
+return W[order]
+"""),
+    ("7.4", "second members first", "turn backwards", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (head[:, 1::2], head[:, ::2])], axis=1)
+"""),
+    ("7.4", "slow hands first", "order of their speed", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (head[:, -2::-2], head[:, ::-2])], axis=1)
+"""),
+    ("7.4", "second half reversed", "order of their speed", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (head[:, ::2], head[:, ::-2])], axis=1)
+"""),
+    ("7.4", "nothing changed", "one member of every pair", """
+return W.copy()
+"""),
+    ("7.4", "first members only", "shape of W", """
+return W[:, ::2]
+"""),
+    ("7.4", "a column twice", "exactly once", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (head[:, ::2], head[:, ::2])], axis=1)
+"""),
+    ("7.4", "h taken for d_k", "one member of every pair", """
+pairs = W.reshape(len(W), -1, h // 2, 2)
+return pairs.swapaxes(-1, -2).reshape(W.shape)
+"""),
+    ("7.4", "a minus sign", "numbers change", """
+heads = np.split(W, h, axis=1)
+return np.concatenate([part for head in heads
+                       for part in (-head[:, 1::2], head[:, ::2])], axis=1)
+"""),
+    ("7.4", "rows turned", "numbers change", """
+return rope_half_split(W, *rope_tables(range(len(W)), W.shape[1]))
+"""),
+    ("7.4", "heads in reverse", "its own columns", """
+heads = np.split(W, h, axis=1)[::-1]
+return np.concatenate([part for head in heads
+                       for part in (head[:, ::2], head[:, 1::2])], axis=1)
+"""),
+    ("7.4", "nothing returned", "return its result", """
+W = W[:, np.r_[0:W.shape[1]:2, 1:W.shape[1]:2]]
+"""),
+    ("7.4", "not begun", "not done yet", """
+raise NotImplementedError
 """),
 ]
 
 HIDDEN = [
-    ("7.1", "from probabilities", "logits of 1000", """
-p = softmax(logits[:, :-1])
-p = np.take_along_axis(p, ids[:, 1:, None], axis=-1)[..., 0]
-return -np.log(p + 1e-12)[real[:, 1:]].mean()
+    ("7.2", "one batch axis at most", "of shape (2, 3, 4)", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+if ids.ndim == 1:
+    ids, dX = ids[None], dX[None]
+n = dX.shape[-2]
+for i, d in zip(ids, dX, strict=True):
+    np.add.at(dE, i.ravel()[:n], d.reshape(-1, d.shape[-1])[:n])
+return dE
 """),
-    ("7.1", "the filling is cut off by its length", "in front of the text", """
-terms = []
-for row, text, length in zip(logits, ids, real.sum(axis=1)):
-    terms.extend(-log_softmax(row)[t, text[t + 1]] for t in range(length - 1))
-return np.mean(terms)
+    ("7.2", "the gradient used up", "leave ids and dX", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+dX *= 0
+return dE
 """),
-    ("7.2", "one border for all rows", "for itself", """
-flat = logits.ravel()
-order = np.argsort(-flat)
-shares = softmax(flat)[order]
-keep = np.zeros(flat.shape, dtype=bool)
-keep[order] = shares.cumsum() - shares < p
-return np.where(keep, flat, -np.inf).reshape(logits.shape)
+    ("7.3", "only forwards", "negative k", """
+R, k = np.zeros((d_model, d_model)), abs(k)
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
 """),
-    ("7.2", "one row only", "shapes clash", """
-order, shares = np.argsort(-logits), np.sort(softmax(logits))[::-1]
-keep = order[: int((shares.cumsum() - shares < p).sum())]
-result = np.full(logits.shape, -np.inf)
-result[keep] = logits[keep]
-return result
+    ("7.4", "in place", "leave W as it was", """
+for head in np.split(W, h, axis=1):
+    head[:] = np.concatenate([head[:, ::2], head[:, 1::2]], axis=1)
+return W
 """),
-    ("7.3", "d_k fixed by the key heads", "Llama 3 8B", """
-d_k = d_model // h if h_kv < 8 else d_model // h if h_kv == h else 64
-attention = 2 * d_model * d_model + 2 * d_model * h_kv * d_k
-layer = attention + 3 * d_model * d_ff + 2 * d_model
-return 2 * n_vocab * d_model + n_layers * layer + d_model
+    ("7.4", "heads of width 8", "h = 2 and d_k = 2", """
+order = np.array([0, 2, 4, 6, 1, 3, 5, 7])
+order = np.concatenate([order + 8 * head for head in range(h)])
+return W[:, order[order < W.shape[1]]]
 """),
-    ("7.3", "a division", "whole number", LLAMA.replace("//", "/")),
-    ("7.6", "always causal", "mask that is passed", PARALLEL.replace(
-        ", mask)", ", causal_mask(X.shape[-2]))")),
 ]

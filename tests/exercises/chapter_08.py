@@ -1,273 +1,268 @@
-"""Answers to the exercises of chapter 8: the lines between the solution marks.
+"""Answers to the exercises of chapter 08: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 """
 
-CUMSUM = """
-pairs = V[..., :, None] * phi_K[..., None, :]
-states, z = pairs.cumsum(axis=-3), phi_K.cumsum(axis=-2)
-read = np.einsum("...nvk,...nk->...nv", states, phi_Q)
-return read / (z * phi_Q).sum(axis=-1, keepdims=True)
-"""
-REMEMBER = """
-K = K / np.linalg.norm(K, axis=-1, keepdims=True)
-state = empty_state(K, V)
-for t in range(K.shape[-2]):
-    state = write_delta(state, K[..., t, :], V[..., t, :], beta[..., t])
-return state
-"""
-# the same with the write spelled out: v_old, then what is added
-SPELLED = """
-K = K / np.linalg.norm(K, axis=-1, keepdims=True)
-state = empty_state(K, V)
-for t in range(K.shape[-2]):
-    k, v, b = K[..., t, :], V[..., t, :], beta[..., t, None]
-    old = read_memory(state, k)
-    state = write_sum(state, k, b * (v - old))
-return state
-"""
-PAIRS = """
-i = np.tile(np.arange(2 * d_k), nu)
-shift = np.repeat(np.arange(1, nu + 1), 2 * d_k)
-return np.stack([i, (i + shift) % (2 * d_k)], axis=-1)
-"""
-BACKWARD = """
-def past(A, B):
-    return np.tril(A @ np.swapaxes(B, -1, -2))
-
-def future(A, B):
-    return np.triu(A @ np.swapaxes(B, -1, -2))
-
-return past(dY, V) @ K, future(V, dY) @ Q, future(K, Q) @ dY
-"""
-LOUD = """
-return np.tile([1.0, -1, 1, 1], (40, 1))
-"""
-
 RIGHT = [
-    ("8.2", "by the mask", """
-similar = np.tril(np.einsum("...nk,...mk->...nm", phi_Q, phi_K))
-return similar / similar.sum(-1, keepdims=True) @ V
+    ("8.3", "as specified, by loops", """
+text = [k for k, length in enumerate(lengths) for _ in range(length)]
+n = len(text)
+mask = np.zeros((n, n), dtype=bool)
+for i in range(n):
+    for j in range(i + 1):
+        mask[i, j] = text[i] == text[j]
+return mask
 """),
-    ("8.2", "by torch", """
-q, k, v = map(torch.tensor, (phi_Q, phi_K, V))
-states = torch.cumsum(v[..., None] * k[..., None, :], dim=-3)
-z = torch.cumsum(k, dim=-2)
-return ((states @ q[..., None])[..., 0] / (z * q).sum(-1, keepdim=True)).numpy()
+    ("8.3", "by blocks", """
+n = sum(lengths)
+mask, start = np.zeros((n, n), dtype=bool), 0
+for length in lengths:
+    own = slice(start, start + length)
+    mask[own, own] = causal_mask(length)
+    start += length
+return mask
 """),
-    ("8.2", "the normalizer as one more value", """
-V = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
-states = np.cumsum(np.einsum("...nv,...nk->...nvk", V, phi_K), axis=-3)
-read = (states * phi_Q[..., None, :]).sum(-1)
-return read[..., :-1] / read[..., -1:]
+    ("8.3", "by torch", """
+blocks = [torch.ones(k, k, dtype=torch.bool) for k in lengths]
+return torch.block_diag(*blocks).tril().bool()
 """),
-    ("8.3", "spelled out", SPELLED),
-    ("8.3", "by erasing first", """
-U = unit_length(K)
-F = np.zeros((*K.shape[:-2], V.shape[-1], K.shape[-1]))
-for t in range(K.shape[-2]):
-    u, b = U[..., t, :], beta[..., t, None, None]
-    outer = u[..., :, None] * u[..., None, :]
-    F = F - b * (F @ outer) + b * V[..., t, :, None] * u[..., None, :]
-return F
+    ("8.4", "by the larger of the two", """
+top = np.maximum(lse_1, lse_2)
+w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
 """),
-    ("8.4", "by loops", """
-ring = 2 * d_k
-return np.array([(i, (i + s) % ring) for s in range(1, nu + 1)
-                 for i in range(ring)])
+    ("8.4", "by torch", """
+Y_1, lse_1, Y_2, lse_2 = map(torch.as_tensor, (Y_1, lse_1, Y_2, lse_2))
+both = torch.stack([lse_1, lse_2])
+share = both.softmax(dim=0)[..., None]
+return share[0] * Y_1 + share[1] * Y_2, both.logsumexp(dim=0)
 """),
-    ("8.4", "by np.roll", """
-ring = np.arange(2 * d_k)
-return np.concatenate([np.stack([ring, np.roll(ring, -s)], axis=1)
-                       for s in range(1, nu + 1)])
+    ("8.4", "softmax of the pair, by einsum", """
+both = np.stack([lse_1, lse_2], axis=-1)
+share = softmax(both)
+Y = np.einsum("...np,p...nv->...nv", share, np.stack([Y_1, Y_2]))
+top = both.max(axis=-1)
+return [Y, top + np.log(np.exp(both - top[..., None]).sum(axis=-1))]
 """),
-    ("8.5", "by masked products", BACKWARD),
     ("8.5", "by autograd", """
 leaves = [torch.tensor(a, requires_grad=True) for a in (Q, K, V)]
-Y = (leaves[0] @ leaves[1].mT).tril() @ leaves[2]
+Y = F.scaled_dot_product_attention(*leaves)
 return torch.autograd.grad(Y, leaves, torch.tensor(dY))
 """),
-    ("8.5", "token by token", """
-dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
-for t in range(Q.shape[-2]):
-    for j in range(t + 1):
-        q, k, v = Q[..., t, :], K[..., j, :], V[..., j, :]
-        dy = dY[..., t, :]
-        score = (q * k).sum(-1, keepdims=True)
-        dscore = (dy * v).sum(-1, keepdims=True)
-        dV[..., j, :] += score * dy
-        dQ[..., t, :] += dscore * k
-        dK[..., j, :] += dscore * q
-return dQ, dK, dV
+    ("8.5", "by einsum, with the answer's own product", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = np.einsum("...nv,...mv->...nm", dY, V)
+along = np.einsum("...nv,...nv->...n", dY, A @ V)[..., None]
+dS = A * (dA - along) / root
+return [np.einsum("...nm,...mk->...nk", dS, K),
+        np.einsum("...nm,...nk->...mk", dS, Q),
+        np.einsum("...nm,...nv->...mv", A, dY)]
 """),
-    ("8.7", "all ones", "return np.ones((40, 4))"),
-    ("8.7", "the sign turns", """
-return np.ones((40, 4)) * np.where(np.arange(40) % 2, 1, -1)[:, None]
+    ("8.5", "row by row, with the Jacobian", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dQ, dK = np.zeros_like(Q), np.zeros_like(K)
+for *lead, i in np.ndindex(A.shape[:-1]):
+    lead = tuple(lead)
+    a = A[lead][i]
+    J = np.diag(a) - np.outer(a, a)
+    ds = J @ (V[lead] @ dY[lead][i]) / root
+    dQ[lead][i] = ds @ K[lead]
+    dK[lead] += np.outer(ds, Q[lead][i])
+return dQ, dK, np.swapaxes(A, -1, -2) @ dY
 """),
 ]
 
 WRONG = [
-    ("8.2", "not begun", "8.2 not done yet", "raise NotImplementedError"),
-    ("8.2", "nothing returned", "return its result",
-     CUMSUM.replace("return ", "")),
-    ("8.2", "one state for all", "moved earlier answers", """
-state = np.einsum("...nv,...nk->...vk", V, phi_K)
-z = phi_K.sum(axis=-2, keepdims=True)
-read = np.einsum("...vk,...nk->...nv", state, phi_Q)
-return read / (z * phi_Q).sum(axis=-1, keepdims=True)
-"""),
-    ("8.2", "z over all keys", "its own z",
-     CUMSUM.replace("phi_K.cumsum(axis=-2)", "phi_K.sum(-2, keepdims=True)")),
-    ("8.2", "no normalizer", "all values were 3",
-     CUMSUM.replace(" / (z * phi_Q).sum(axis=-1, keepdims=True)", "")),
-    ("8.2", "the mean", "all values were 3", CUMSUM.replace(
-        "(z * phi_Q).sum(axis=-1, keepdims=True)",
-        "np.arange(1, V.shape[-2] + 1)[:, None]")),
-    ("8.2", "along the features", "all values were 3",
-     CUMSUM.replace("pairs.cumsum(axis=-3)", "pairs.cumsum(axis=-2)")),
-    ("8.2", "along the batch", "the axis before the last",
-     CUMSUM.replace("axis=-3", "axis=0").replace("cumsum(axis=-2)",
-                                                 "cumsum(axis=0)")),
-    ("8.2", "read before write", "all values were 3",
-     CUMSUM.replace("states, phi_Q)", "states - pairs, phi_Q)")),
-    ("8.2", "both before write", "0 / 0",
-     CUMSUM.replace("states, phi_Q)", "states - pairs, phi_Q)")
-     .replace("(z * phi_Q)", "((z - phi_K) * phi_Q)")),
-    ("8.2", "queries written, keys read", "which key meets",
-     "phi_Q, phi_K = phi_K, phi_Q" + CUMSUM),
-    ("8.3", "not begun", "8.3 not done yet", "raise NotImplementedError"),
+    ("8.3", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.3", "nothing returned", "return its result",
-     REMEMBER.replace("return state", "state")),
-    ("8.3", "keys as they are", "length of the key",
-     REMEMBER.replace("K = K / np.linalg.norm(K, axis=-1, keepdims=True)", "")),
-    ("8.3", "keys that sum to 1", "length of the key", REMEMBER.replace(
-        "np.linalg.norm(K, axis=-1, keepdims=True)",
-        "K.sum(axis=-1, keepdims=True)")),
-    ("8.3", "divided by the square", "length of the key", REMEMBER.replace(
-        "np.linalg.norm(K, axis=-1, keepdims=True)",
-        "(K**2).sum(axis=-1, keepdims=True)")),
-    ("8.3", "one length for all keys", "each key by its own length",
-     REMEMBER.replace("np.linalg.norm(K, axis=-1, keepdims=True)",
-                      "np.linalg.norm(K)")),
-    ("8.3", "beta forgotten", "does a quarter arrive",
-     SPELLED.replace("b * (v - old)", "v - old")),
-    ("8.3", "beta twice", "does a quarter arrive",
-     SPELLED.replace("b * (v", "b * b * (v")),
-    ("8.3", "beta on the erase only", "does a quarter arrive",
-     SPELLED.replace("b * (v - old)", "v - b * old")),
-    ("8.3", "the removal forgotten", "replace the first",
-     SPELLED.replace("b * (v - old)", "b * v + (1 - b) * old")),
-    ("8.3", "the sum rule", "replace the first",
-     SPELLED.replace("b * (v - old)", "b * v")),
-    ("8.3", "all at once", "replace the first", """
-U = unit_length(K)
-return np.einsum("...nv,...nk->...vk", beta[..., None] * V, U)
+     "mask = causal_mask(sum(lengths))"),
+    ("8.3", "only causal", "text 2 look into text 1",
+     "return causal_mask(sum(lengths))"),
+    ("8.3", "not causal", "look ahead", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return text[:, None] == text
 """),
-    ("8.3", "beta on the write only", "erase nothing",
-     SPELLED.replace("b * (v - old)", "b * v - old")),
-    ("8.3", "a gate", "a perpendicular one", SPELLED.replace(
-        "write_sum(state, k, b * (v - old))",
-        "write_sum((1 - b[..., None]) * state, k, b * v)")),
-    ("8.3", "transposed", "value first, key second",
-     REMEMBER.replace("return state", "return np.swapaxes(state, -1, -2)")),
-    ("8.4", "not begun", "8.4 not done yet", "raise NotImplementedError"),
+    ("8.3", "transposed", "look ahead", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return (text[:, None] == text) & causal_mask(len(text)).T
+"""),
+    ("8.3", "strictly before", "at itself", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return np.tril(text[:, None] == text, -1)
+"""),
+    ("8.3", "numbers", "boolean", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return np.tril(text[:, None] == text).astype(float)
+"""),
+    ("8.3", "other polarity", "at itself", """
+text = np.repeat(np.arange(len(lengths)), lengths)
+return ~np.tril(text[:, None] == text)
+"""),
+    ("8.3", "one text less", "(n, n)", """
+text = np.repeat(np.arange(len(lengths) - 1), lengths[1:])
+return np.tril(text[:, None] == text)
+"""),
+    ("8.3", "itself only", "all of it",
+     "return np.eye(sum(lengths), dtype=bool)"),
+    ("8.3", "only the first text is cut off", "text 3 look", """
+mask, first = causal_mask(sum(lengths)), lengths[0]
+mask[first:, :first] = False
+return mask
+"""),
+    ("8.4", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.4", "nothing returned", "return its result",
-     PAIRS.replace("return ", "")),
-    ("8.4", "lying down", "so (16, 2)", PAIRS.replace("axis=-1", "axis=0")),
-    ("8.4", "no ring", "where does place 8 lie",
-     PAIRS.replace(" % (2 * d_k)", "")),
-    ("8.4", "clipped", "occur twice", PAIRS.replace(
-        "(i + shift) % (2 * d_k)", "np.minimum(i + shift, 2 * d_k - 1)")),
-    ("8.4", "from shift 0", "meet itself",
-     PAIRS.replace("np.arange(1, nu + 1)", "np.arange(nu)")),
-    ("8.4", "one shift only", "occur twice",
-     PAIRS.replace("np.arange(1, nu + 1)", "np.full(nu, nu)")),
-    ("8.4", "a ring of d_k", "occur twice",
-     PAIRS.replace("% (2 * d_k)", "% d_k").replace("stack([i,",
-                                                   "stack([i % d_k,")),
-    ("8.4", "two rings", "occur twice", PAIRS.replace(
-        "(i + shift) % (2 * d_k)", "(i + shift) % d_k + d_k * (i >= d_k)")),
-    ("8.4", "shifts 2 and 3", "shifts 1 to nu",
-     PAIRS.replace("np.arange(1, nu + 1)", "np.arange(2, nu + 2)")),
-    ("8.4", "the other way round", "another order",
-     PAIRS.replace("i + shift", "i - shift")),
-    ("8.4", "feature after feature", "another order", """
-return np.array([(i, (i + s) % (2 * d_k)) for i in range(2 * d_k)
-                 for s in range(1, nu + 1)])
+     "lse = np.logaddexp(lse_1, lse_2)"),
+    ("8.4", "the answer alone", "two things", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse)[..., None]
+return (w * Y_1 + (1 - w) * Y_2)[..., None]
 """),
-    ("8.5", "not begun", "8.5 not done yet", "raise NotImplementedError"),
+    ("8.4", "the mean", "three quarters",
+     "return (Y_1 + Y_2) / 2, np.logaddexp(lse_1, lse_2)"),
+    ("8.4", "by lse, not by its exponential", "three quarters", """
+w = (lse_1 / (lse_1 + lse_2))[..., None]
+return w * Y_1 + (1 - w) * Y_2, np.logaddexp(lse_1, lse_2)
+"""),
+    ("8.4", "the other way round", "who has more", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse)[..., None]
+return w * Y_2 + (1 - w) * Y_1, lse
+"""),
+    ("8.4", "answers added", "their mean",
+     "return Y_1 + Y_2, np.logaddexp(lse_1, lse_2)"),
+    ("8.4", "no shift", "what does exp do", """
+w_1, w_2 = np.exp(lse_1), np.exp(lse_2)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], np.log(w_1 + w_2)
+"""),
+    ("8.4", "no shift in lse", "lse right", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, np.log(np.exp(lse_1) + np.exp(lse_2))
+"""),
+    ("8.4", "lse added", "ln 2", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, lse_1 + lse_2
+"""),
+    ("8.4", "the larger lse", "ln 2", """
+w_1 = 1 / (1 + np.exp(lse_2 - lse_1))[..., None]
+return w_1 * Y_1 + (1 - w_1) * Y_2, np.maximum(lse_1, lse_2)
+"""),
+    ("8.4", "no axis for the values", "shapes clash", """
+lse = np.logaddexp(lse_1, lse_2)
+return np.exp(lse_1 - lse) * Y_1 + np.exp(lse_2 - lse) * Y_2, lse
+"""),
+    ("8.5", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.5", "nothing returned", "return its result",
-     BACKWARD.replace("return past(dY", "past(dY")),
-    ("8.5", "dV only", "three gradients",
-     BACKWARD.replace("past(dY, V) @ K, future(V, dY) @ Q, ", "")),
-    ("8.5", "another order", "the shape of what it is for",
-     BACKWARD.replace("past(dY, V) @ K, future(V, dY) @ Q, future(K, Q) @ dY",
-                      "future(K, Q) @ dY, past(dY, V) @ K, future(V, dY) @ Q")),
-    ("8.5", "all from the past", "run from the end",
-     BACKWARD.replace("np.triu", "np.tril")),
-    ("8.5", "no mask", "a later pair", BACKWARD.replace("np.tril", "")
-     .replace("np.triu", "")),
-    ("8.5", "own pair left out", "find its own pair",
-     BACKWARD.replace("1, -2))", "1, -2), 1)").replace("1, -2), 1)",
-                                                       "1, -2), -1)", 1)),
-    ("8.5", "dQ and dK exchanged", "an earlier query", BACKWARD.replace(
-        "past(dY, V) @ K, future(V, dY) @ Q",
-        "future(V, dY) @ Q, past(dY, V) @ K")),
-    ("8.5", "scores of the values", "dQ is not autograd's",
-     BACKWARD.replace("past(dY, V)", "past(dY, dY)")),
-    ("8.5", "dV from the other side", "dV is not autograd's",
-     BACKWARD.replace("future(K, Q) @ dY", "future(Q, K) @ dY")),
-    ("8.7", "not begun", "8.7 not done yet", "raise NotImplementedError"),
-    ("8.7", "nothing returned", "return its result",
-     LOUD.replace("return ", "")),
-    ("8.7", "unit keys", "is 1 minus it beyond -1",
-     "return np.tile([1.0, 0, 0, 0], (40, 1))"),
-    ("8.7", "too large", "between -1 and 1", "return np.full((40, 4), 3.0)"),
-    ("8.7", "too many", "1 to 40 keys", "return np.ones((100, 4))"),
-    ("8.7", "too few", "memory stays small", "return np.ones((5, 4))"),
-    ("8.7", "directions of their own", "memory stays small", """
-return np.sign(np.random.default_rng(0).normal(size=(40, 4)))
+     "A = attention_weights(Q, K)"),
+    ("8.5", "no sum in the softmax", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "a (1 - a) alone", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (1 - A) * (dY @ np.swapaxes(V, -1, -2)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "summed over the queries", "sum to 0 over the keys", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-2, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "no scale on the way back", "dQ is 2 times what", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "scale in dQ alone", "dK is 2 times what", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+return dS @ K / 2, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "no scale on the way forward", "with which share", """
+A, root = softmax(Q @ np.swapaxes(K, -1, -2)), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "a sign lost", "opposite way", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * ((A * dA).sum(axis=-1, keepdims=True) - dA) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "dQ and dK swapped", "has dQ the shape of Q", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return np.swapaxes(dS, -1, -2) @ Q, dS @ K, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "a matrix only", "batch and heads", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+if Q.ndim > 2:
+    dS = dS[:1]
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "the plain mean taken off", "dS by (8.4)", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dS = A * (dY @ np.swapaxes(V, -1, -2)) / root
+dS = dS - dS.mean(axis=-1, keepdims=True)
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "in place", "stay as they were", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+Q /= root
+return dS @ K / root, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 """),
 ]
 
 HIDDEN = [
-    ("8.2", "three axes expected", "too many subscripts", """
-pairs = np.einsum("bnv,bnk->bnvk", V, phi_K)
-read = np.einsum("bnvk,bnk->bnv", pairs.cumsum(1), phi_Q)
-return read / (phi_K.cumsum(1) * phi_Q).sum(-1, keepdims=True)
+    ("8.3", "a text is known by its length", "equal length", """
+text = np.repeat(lengths, lengths)
+return np.tril(text[:, None] == text)
 """),
-    ("8.2", "an epsilon below", "axes in front", CUMSUM.replace(
-        "(z * phi_Q).sum(axis=-1, keepdims=True)",
-        "((z * phi_Q).sum(axis=-1, keepdims=True) + 1e-6)")),
-    ("8.3", "one axis in front", "shapes clash", """
-K = K / np.linalg.norm(K, axis=-1, keepdims=True)
-if K.ndim == 2:
-    return remember(K[None], V[None], beta[None])[0]
-state = np.zeros((len(K), V.shape[2], K.shape[2]))
-for t in range(K.shape[1]):
-    old = np.einsum("bvk,bk->bv", state, K[:, t])
-    new = beta[:, t, None] * (V[:, t] - old)
-    state += np.einsum("bv,bk->bvk", new, K[:, t])
-return state
+    ("8.3", "three texts and no more", "lengths [1, 6] right", """
+a, b, c = lengths if len(lengths) == 3 else (lengths[0], 0, 0)
+text = np.repeat([0, 1, 2], [a, b, c])
+return np.tril(text[:, None] == text)
 """),
-    ("8.3", "keys changed in place", "are the inputs unchanged",
-     REMEMBER.replace("K = K /", "K /=")),
-    ("8.4", "made for a width of 4", "10 features", """
-return np.array([(i, (i + s) % 8) for s in range(1, nu + 1) for i in range(8)])
+    ("8.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
+w_2 = np.exp(lse_2 - lse_1)
+Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
+return Y, lse_1 + np.log(1 + w_2)
 """),
-    ("8.4", "the smaller place first", "the place i first", """
-ring = 2 * d_k
-return np.sort([(i, (i + s) % ring) for s in range(1, nu + 1)
-                for i in range(ring)], axis=-1)
+    ("8.4", "one more axis is not foreseen", "shapes clash", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse).reshape(-1, 1)
+return w * Y_1 + (1 - w) * Y_2, lse
 """),
-    ("8.5", "told apart by width", "one sequence", BACKWARD.replace(
-        "return past(dY, V) @ K", """
-if Q.shape == V.shape:
-    Q, V = V, Q
-return past(dY, V) @ K""")),
-    ("8.7", "silenced from the other end", "from the last key", """
-return np.concatenate([np.ones((39, 4)), np.full((1, 4), 1 / 3)])
+    ("8.4", "one shift for all queries", "size 300", """
+top = np.max([lse_1, lse_2])
+w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+"""),
+    ("8.5", "a softmax without its shift", "size 1000", """
+root = Q.shape[-1] ** 0.5
+A = np.exp(Q @ np.swapaxes(K, -1, -2) / root)
+A, dA = A / A.sum(axis=-1, keepdims=True), dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "the root of 4 put in by hand", "d_k", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / 2
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 """),
 ]

@@ -5,483 +5,259 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 """
 
-GEMMA = """
-layers = []
-for layer in weights["layers"]:
-    W_Q, W_K, W_V, W_O = layer["attention"]
-    W_gate, W_up, W_down = layer["ffn"]
-    g_1 = 1 + layer["norm_1"][:, None]
-    g_2 = 1 + layer["norm_2"][:, None]
-    layers.append({"attention": (g_1 * W_Q, g_1 * W_K, g_1 * W_V, W_O),
-                   "ffn": (g_2 * W_gate, g_2 * W_up, W_down)})
-return {"E": weights["E"], "norm": weights["norm"], "layers": layers}
-"""
-FOLDABLE = """
-result = []
-for norm in norms:
-    readers = [r for g, r in arrows if g == norm]
-    if (all(r in matrices for r in readers)
-            and all(g == norm for g, r in arrows if r in readers)):
-        result.append(norm)
-return result
-"""
-READERS = """
-silent = {name: w.copy() for name, w in weights.items()}
-silent[gain][3] = 0.0
-want = run(silent)
-found = set()
-for name, w in weights.items():
-    if w.ndim < 2 or w.shape[-2] != len(weights[gain]):
-        continue
-    other = w.copy()
-    other[..., 3, :] *= 7
-    if abs(run({**silent, name: other}) - want).max() < 1e-10:
-        found.add(name)
-return found
-"""
-SHIFT = """
-bound = size * math.sqrt(d_in) * column
-return max(0, math.ceil(math.log2(bound / largest)))
-"""
-INT8 = """
-step = np.abs(X).max(axis=1, keepdims=True) / 127
-step = np.where(step == 0, 1, step)
-q = np.round(X / step).astype(np.int32)
-s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
-return (q @ W_q.astype(np.int32)) * (step * s) * step_W
-"""
-
 RIGHT = [
-    ("11.2", "written out", GEMMA),
-    ("11.2", "by fold_gain, as lists", """
-out = {**weights, "layers": []}
-for layer in weights["layers"]:
-    heads, ffn = list(layer["attention"]), list(layer["ffn"])
-    heads[:3] = [fold_gain(1 + layer["norm_1"], W) for W in heads[:3]]
-    ffn[:2] = [fold_gain(1 + layer["norm_2"], W) for W in ffn[:2]]
-    out["layers"].append({"attention": heads, "ffn": ffn})
-return out
+    ("11.2", "by split and stack", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)
 """),
-    ("11.2", "by einsum and torch", """
-def scaled(w, W):
-    return np.einsum("d,...dk->...dk", 1 + w, W)
-return {"E": torch.tensor(weights["E"]).numpy(), "norm": weights["norm"],
-        "layers": [{
-    "attention": (*(scaled(l["norm_1"], W) for W in l["attention"][:3]),
-                  l["attention"][3]),
-    "ffn": (scaled(l["norm_2"], l["ffn"][0]),
-            scaled(l["norm_2"], l["ffn"][1]), l["ffn"][2])}
-    for l in weights["layers"]]}
+    ("11.2", "slice by slice", """
+d_k, rest = divmod(Y.shape[-1], h)
+if rest:
+    raise ValueError("heads of equal width only")
+slices = [Y[..., i * d_k : (i + 1) * d_k] for i in range(h)]
+return np.stack(slices, axis=Y.ndim - 2)
 """),
-    ("11.2", "row by row", """
-out = []
-for layer in weights["layers"]:
-    new = {part: [W.copy() for W in layer[part]]
-           for part in ("attention", "ffn")}
-    for part, norm in (("attention", "norm_1"), ("ffn", "norm_2")):
-        for W in new[part][:-1]:
-            for i, w in enumerate(layer[norm]):
-                W[..., i, :] += w * W[..., i, :]
-    out.append(new)
-return dict(layers=out, norm=weights["norm"].copy(), E=weights["E"].copy())
+    ("11.2", "by torch", """
+Y = torch.as_tensor(Y)
+if Y.shape[-1] % h:
+    raise ValueError("does not divide")
+return Y.unflatten(-1, (h, -1)).transpose(-3, -2)
 """),
-    ("11.2", "torch tensors returned", """
-def scaled(w, W):
-    return torch.diag(1 + torch.tensor(w)) @ torch.tensor(W)
-return {"E": torch.tensor(weights["E"]), "norm": torch.tensor(
-    weights["norm"]), "layers": [{
-    "attention": [*(scaled(l["norm_1"], W) for W in l["attention"][:3]),
-                  torch.tensor(l["attention"][3])],
-    "ffn": [*(scaled(l["norm_2"], W) for W in l["ffn"][:2]),
-            torch.tensor(l["ffn"][2])]} for l in weights["layers"]]}
+    ("11.2", "by einsum", """
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return np.einsum("...nhk->...hnk", pieces)
 """),
-    ("11.3", "by loops", FOLDABLE),
-    ("11.3", "by counting givers", """
-givers = {}
-for giver, reader in arrows:
-    givers.setdefault(reader, set()).add(giver)
-return [norm for norm in norms if all(
-    reader in matrices and givers[reader] == {norm}
-    for giver, reader in arrows if giver == norm)]
+    ("11.3", "by einsum", """
+d_model = W_Q.shape[1]
+packed = np.einsum("shdk->shkd", np.stack([W_Q, W_K, W_V]))
+out = np.einsum("hkd->dhk", W_O)
+return packed.reshape(3 * d_model, d_model), out.reshape(d_model, d_model)
 """),
-    ("11.3", "for and else", """
-result = []
-for norm in norms:
-    for giver, reader in arrows:
-        if giver == norm and reader not in matrices:
-            break
-        if giver != norm and (norm, reader) in arrows:
-            break
-    else:
-        result.append(norm)
-return result
+    ("11.3", "head by head", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
 """),
-    ("11.3", "by a NumPy table", """
-table = np.array(arrows)
-def may(norm):
-    ours = table[:, 0] == norm
-    readers = table[ours, 1]
-    return np.isin(readers, list(matrices)).all() and not np.isin(
-        readers, table[~ours, 1]).any()
-return list(filter(may, norms))
+    ("11.3", "by torch", """
+Q, K, V, O = (torch.as_tensor(W) for W in (W_Q, W_K, W_V, W_O))
+packed = torch.cat([W.mT.flatten(0, 1) for W in (Q, K, V)])
+return packed, O.flatten(0, 1).T
 """),
-    ("11.4", "another row, multiplied", READERS),
-    ("11.4", "random rows, each feature in turn", """
-rng = np.random.default_rng(1)
-d = len(weights[gain])
-found = {name for name, w in weights.items() if w.ndim > 1
-         and w.shape[-2] == d}
-for i in range(d):
-    silent = {**weights, gain: np.where(np.arange(d) == i, 0, weights[gain])}
-    want = run(silent)
-    for name in sorted(found):
-        other = weights[name].copy()
-        other[..., i, :] = rng.normal(size=other[..., i, :].shape)
-        if not np.allclose(run({**silent, name: other}), want, atol=1e-9):
-            found.discard(name)
-return sorted(found)
+    ("11.5", "by split", """
+return np.stack([part.mean(axis=0) for part in np.split(W, h_kv)])
 """),
-    ("11.4", "in place, and restored", """
-gains, result = weights[gain].copy(), []
-weights[gain][1] = 0
-want = run(weights)
-for name, w in weights.items():
-    if w.ndim > 1 and w.shape[-2] == len(gains):
-        kept = w.copy()
-        w[..., 1, :] = 3
-        if np.array_equal(run(weights), want):
-            result.append(name)
-        w[...] = kept
-weights[gain][:] = gains
-return result
+    ("11.5", "head by head", """
+group, rest = divmod(len(W), h_kv)
+if rest:
+    raise ValueError("groups of equal size only")
+pooled = np.zeros((h_kv, *W.shape[1:]))
+for i, head in enumerate(W):
+    pooled[i // group] += head / group
+return pooled
 """),
-    ("11.6", "by a search", """
-p = 0
-while size * d_in**0.5 * column > largest * 2**p:
-    p += 1
-return p
-"""),
-    ("11.6", "by the length of an integer", """
-times = math.ceil(size * math.sqrt(d_in) * column / largest)
-return max(times - 1, 0).bit_length()
-"""),
-    ("11.6", "in torch, a Python float", """
-bound = torch.full((d_in,), size, dtype=torch.float64).norm() * column
-return float((bound / largest).log2().ceil().clamp(min=0))
-"""),
-    ("11.6", "by frexp", """
-mantissa, exponent = math.frexp(size * math.sqrt(d_in) * column / largest)
-return max(0, exponent - (mantissa == 0.5))
-"""),
-    ("11.6", "as a NumPy integer", """
-p = np.ceil(np.log2(size) + np.log2(d_in) / 2 + np.log2(column / largest)
-            - 1e-12)
-return np.maximum(p, 0).astype(int)
-"""),
-    ("11.7", "token by token", """
-rows = []
-for x in X:
-    step = max(abs(x)) / 127 or 1.0
-    q = np.rint(x / step).astype(np.int64)
-    scale = step / math.sqrt((x @ x) / len(x) + eps)
-    rows.append(scale * step_W * (q @ W_q.astype(np.int64)))
-return np.array(rows)
-"""),
-    ("11.7", "the norm first, on its own grid", """
-Z = X / np.sqrt(np.square(X).mean(axis=1, keepdims=True) + eps)
-step = abs(Z).max(axis=1, keepdims=True) / 127
-q = np.rint(Z / np.maximum(step, 1e-300)).astype(np.int8)
-return np.matmul(q, W_q, dtype=np.int32) * step * step_W
-"""),
-    ("11.7", "by lists", """
-rows = []
-for x in X.tolist():
-    step = max(map(abs, x)) / 127
-    q = [round(a / step) if step else 0 for a in x]
-    root = (sum(a * a for a in x) / len(x) + eps) ** 0.5
-    rows.append([float(sum(a * int(b) for a, b in zip(q, column)) * step
-                       / root * w) for column, w in zip(W_q.T, step_W)])
-return rows
-"""),
-    ("11.7", "by einsum, a tensor returned", """
-x, w = torch.from_numpy(X), torch.from_numpy(W_q).to(torch.int32)
-largest = x.abs().amax(1)
-q = (x * (127 / largest.clamp(min=1e-300))[:, None]).round().int()
-scale = largest / 127 * (x.square().mean(1) + eps).rsqrt()
-return torch.einsum("nk,n,k->nk", (q[:, :, None] * w).sum(1).double(), scale,
-                    torch.from_numpy(step_W))
-"""),
-    ("11.7", "in torch", """
-x, w = torch.tensor(X), torch.tensor(W_q)
-step = (x.abs().amax(-1, keepdim=True) / 127).clamp(min=1e-300)
-q = (x / step).round()
-y = (q @ w.double()) * step * torch.rsqrt(
-    x.square().mean(-1, keepdim=True) + eps)
-return (y * torch.tensor(step_W)).numpy()
+    ("11.5", "by einsum and torch", """
+if len(W) % h_kv:
+    raise ValueError
+groups = torch.as_tensor(W).unflatten(0, (h_kv, -1))
+return torch.einsum("jgdk->jdk", groups) / groups.shape[1]
 """),
 ]
 
 WRONG = [
-    ("11.2", "not begun", "11.2 not done yet", "raise NotImplementedError"),
-    ("11.2", "nothing returned", "return its result",
-     GEMMA.replace("return ", "")),
-    ("11.2", "w in place of 1 + w", "w = 0 is a gain of 1",
-     GEMMA.replace("1 + ", "")),
-    ("11.2", "V forgotten", "V reads a norm too",
-     GEMMA.replace("g_1 * W_V", "W_V")),
-    ("11.2", "gate forgotten", "gate reads a norm too",
-     GEMMA.replace("g_2 * W_gate", "W_gate")),
-    ("11.2", "gain in the columns", "which row of a matrix",
-     GEMMA.replace("[:, None]", "")),
-    ("11.2", "W_O as well", "W_O and W_down do not read",
-     GEMMA.replace(", W_O),", ", g_1 * W_O),")),
-    ("11.2", "W_down in place of up", "up reads a norm too",
-     GEMMA.replace("g_2 * W_up, W_down", "W_up, g_2 * W_down")),
-    ("11.2", "the norms exchanged", "which of the two norms",
-     GEMMA.replace("g_1 =", "g_0 =").replace("g_2 =", "g_1 =").replace(
-         "g_0 =", "g_2 =")),
-    ("11.2", "the last gain folded into E", "E has changed",
-     GEMMA.replace('"E": weights["E"]',
-                   '"E": weights["E"] * (1 + weights["norm"])')),
-    ("11.2", "a head of its own", "nothing else",
-     GEMMA.replace('return {', 'return {"W_U": (1 + weights["norm"])[:, None]'
-                   ' * weights["E"].T, ')),
-    ("11.2", "the last gain dropped", "nothing else",
-     GEMMA.replace('"norm": weights["norm"], ', "")),
-    ("11.2", "the last gain as 1 + w", "stored as it was",
-     GEMMA.replace('"norm": weights["norm"]', '"norm": 1 + weights["norm"]')),
-    ("11.2", "folded twice", "by what is row 2",
-     GEMMA.replace("1 + layer", "(1 + layer").replace(
-         "[:, None]", "[:, None]) ** 2")),
-    ("11.2", "gains kept besides", "both of its gains",
-     GEMMA.replace('layers.append({', 'layers.append({**layer, ')),
-    ("11.2", "only the first layer", "as many layers",
-     GEMMA.replace('weights["layers"]:', 'weights["layers"][:1]:')),
-    ("11.2", "E transposed", "E has changed",
-     GEMMA.replace('"E": weights["E"]', '"E": weights["E"].T')),
-    ("11.2", "Q and K exchanged", "why is Q another matrix",
-     GEMMA.replace("g_1 * W_Q, g_1 * W_K", "g_1 * W_K, g_1 * W_Q")),
-    ("11.2", "the layers alone", "should be there",
-     GEMMA.replace('return {"E": weights["E"], "norm": weights["norm"], '
-                   '"layers": layers}', "return layers")),
-    ("11.2", "exponential gains", "by what is row 2",
-     GEMMA.replace("1 + layer", "np.exp(layer").replace(
-         "[:, None]", "[:, None])")),
-    ("11.2", "only the first head", "by what is row 2",
-     GEMMA.replace("g_1 * W_K,", "np.concatenate([g_1 * W_K[:1], W_K[1:]]),")),
-    ("11.3", "not begun", "11.3 not done yet", "raise NotImplementedError"),
-    ("11.3", "nothing returned", "return its result",
-     FOLDABLE.replace("return ", "")),
-    ("11.3", "any in place of all", "one matrix among the readers",
-     FOLDABLE.replace("if (all(r in", "if (any(r in")),
-    ("11.3", "the shared matrix forgotten", "the other one who gives E",
-     FOLDABLE.replace("and all(g == norm for g, r in arrows if r in readers)",
-                      "")),
-    ("11.3", "what the readers are is not asked", "one matrix among",
-     FOLDABLE.replace("all(r in matrices for r in readers)", "True")),
-    ("11.3", "the matrices returned", "names of norms", """
-return [r for g, r in arrows if g in norms and r in matrices]
+    ("11.2", "reshape alone", "row t of each head hold numbers of token t", """
+return Y.reshape(*Y.shape[:-2], h, Y.shape[-2], Y.shape[-1] // h)
 """),
-    ("11.3", "all but the last", "all three",
-     FOLDABLE.replace("return result", "return result[:-1]")),
-    ("11.3", "a reader too many refuses", "all three",
-     FOLDABLE.replace("if (all", "if (len(readers) < 3 and all")),
-    ("11.3", "sorted", "in which order",
-     FOLDABLE.replace("return result", "return sorted(result, key=lambda n:"
-                      " (n == 'norm', n))")),
-    ("11.3", "a set", "a list is asked for",
-     FOLDABLE.replace("return result", "return set(result)")),
-    ("11.3", "a generator", "a list is asked for",
-     FOLDABLE.replace("return result", "return (n for n in result)")),
-    ("11.3", "the first reader only", "one matrix among",
-     FOLDABLE.replace("if g == norm]", "if g == norm][:1]")),
-    ("11.3", "matrices by their first letter", "all three",
-     FOLDABLE.replace("r in matrices", "r[0] == 'W'")),
-    ("11.4", "not begun", "11.4 not done yet", "raise NotImplementedError"),
-    ("11.4", "nothing returned", "return its result",
-     READERS.replace("return found", "found")),
-    ("11.4", "the whole gain silenced", "all four",
-     READERS.replace("[gain][3] = 0.0", "[gain][:] = 0.0")),
-    ("11.4", "heard in place of silent", "can be heard",
-     READERS.replace("max() < 1e-10", "max() > 1e-10")),
-    ("11.4", "weights changed in place", "stay as it was",
-     READERS.replace("{name: w.copy() for name, w in weights.items()}",
-                     "weights")),
-    ("11.4", "another row than the silent one", "nobody?",
-     READERS.replace("other[..., 3, :]", "other[..., 2, :]")),
-    ("11.4", "columns in place of rows", "nobody?",
-     READERS.replace("other[..., 3, :]", "other[..., 3]")),
-    ("11.4", "nothing silenced", "nobody?",
-     READERS.replace("silent[gain][3] = 0.0", "")),
-    ("11.4", "vectors too", "vectors have no rows", """
-return READERS_AND_GAIN
-""".replace("READERS_AND_GAIN", "{gain, 'D'}")),
-    ("11.4", "a row of every gain silenced", "D alone",
-     READERS.replace("silent[gain][3] = 0.0", "for w in silent.values():\n"
-                     "    if w.ndim == 1:\n        w[3] = 0.0")),
-    ("11.4", "the gain doubled", "nobody?",
-     READERS.replace("[3] = 0.0", "[3] *= 2")),
-    ("11.4", "heard with the gain, not without", "nobody?",
-     READERS.replace("{**silent, name", "{**weights, name")),
-    ("11.4", "the gain's own name as well", "vectors have no rows",
-     READERS.replace("return found", "return found | {gain}")),
-    ("11.6", "not begun", "11.6 not done yet", "raise NotImplementedError"),
-    ("11.6", "nothing returned", "return its result",
-     SHIFT.replace("return ", "p = ")),
-    ("11.6", "the RMS taken for the length", "not its RMS",
-     SHIFT.replace(" * math.sqrt(d_in)", "")),
-    ("11.6", "d_in without its root", "one power less",
-     SHIFT.replace("math.sqrt(d_in)", "d_in")),
-    ("11.6", "rounded down", "rounded",
-     SHIFT.replace("math.ceil", "math.floor")),
-    ("11.6", "not rounded", "a whole number",
-     SHIFT.replace("math.ceil(math.log2(bound / largest))",
-                   "math.log2(bound / largest)")),
-    ("11.6", "negative for small tokens", "at least 0",
-     SHIFT.replace("max(0, math.ceil(math.log2(bound / largest)))",
-                   "math.ceil(math.log2(bound / largest))")),
-    ("11.6", "natural logarithm", "still overflows",
-     SHIFT.replace("math.log2", "math.log")),
-    ("11.6", "one more, to be sure", "why shift it",
-     SHIFT.replace("max(0, ", "1 + max(0, ")),
-    ("11.6", "the column forgotten", "all in it",
-     SHIFT.replace(" * column", "")),
-    ("11.6", "fp16 in place of any format", "all in it",
-     SHIFT.replace("/ largest", "/ 65504")),
-    ("11.6", "largest forgotten", "why shift it",
-     SHIFT.replace(" / largest", "")),
-    ("11.6", "two logarithms, each rounded", "left to the end", """
-top, bound = math.log2(largest), size * math.sqrt(d_in) * column
-return max(0, math.ceil(math.log2(bound)) - math.floor(top))
+    ("11.2", "no transpose", "head axis stand before n", """
+return Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
 """),
-    ("11.6", "one too many at a power of two", "needs p = 2",
-     SHIFT.replace("math.ceil(math.log2(bound / largest))",
-                   "1 + math.floor(math.log2(bound / largest))")),
-    ("11.6", "its absolute value", "why shift it",
-     SHIFT.replace("max(0, math", "abs(math")),
-    ("11.6", "as text", "a whole number",
-     SHIFT.replace("return max", "return str(max").replace(")))", "))))")),
-    ("11.7", "not begun", "11.7 not done yet", "raise NotImplementedError"),
-    ("11.7", "nothing returned", "return its result",
-     INT8.replace("return ", "")),
-    ("11.7", "one step for all tokens", "its own step",
-     INT8.replace("np.abs(X).max(axis=1, keepdims=True)",
-                  "np.abs(X).max()")),
-    ("11.7", "no step at the end", "step and the RMS",
-     INT8.replace("(step * s)", "s")),
-    ("11.7", "no norm", "step and the RMS",
-     INT8.replace("(step * s)", "step")),
-    ("11.7", "summed in int8", "fit int8",
-     INT8.replace("np.int32", "np.int8")),
-    ("11.7", "cut, not rounded", "these whole numbers",
-     INT8.replace("np.round(X / step)", "(X / step)")),
-    ("11.7", "steps of W left out", "where are they",
-     INT8.replace(" * step_W", "")),
-    ("11.7", "7 levels", "too rough", INT8.replace("/ 127", "/ 7")),
-    ("11.7", "not rounded at all", "where are the tokens rounded",
-     INT8.replace("np.round(X / step).astype(np.int32)", "X / step")),
-    ("11.7", "the RMS of the rounded token", "as it came",
-     INT8.replace("np.mean(X**2", "np.mean((q * step)**2")),
-    ("11.7", "eps outside the root", "inside the root",
-     INT8.replace("1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)",
-                  "1 / (np.sqrt(np.mean(X**2, axis=1, keepdims=True))"
-                  " + eps)")),
-    ("11.7", "in float32", "should be float64",
-     INT8.replace("return (", "return ((").replace(
-         "* step_W", "* step_W).astype(np.float32)")),
-    ("11.7", "times the RMS", "one below the line",
-     INT8.replace("s = 1 / ", "s = ")),
-    ("11.7", "the step twice", "once each",
-     INT8.replace("(step * s)", "(step * step * s)")),
-    ("11.7", "one RMS for all tokens", "its own RMS",
-     INT8.replace("np.mean(X**2, axis=1, keepdims=True)", "np.mean(X**2)")),
-    ("11.7", "a sum of squares", "the root of a mean",
-     INT8.replace("np.mean(X", "np.sum(X")),
-    ("11.7", "summed in int16", "or int16",
-     INT8.replace("np.int32", "np.int16")),
-    ("11.7", "the standard deviation", "standard deviation",
-     INT8.replace("np.mean(X**2, axis=1", "np.var(X, axis=1")),
-    ("11.7", "the largest, not the largest size", "a token's largest",
-     INT8.replace("np.abs(X).max", "X.max")),
-    ("11.7", "128 steps", "a token's largest", INT8.replace("127", "128")),
-    ("11.7", "eps forgotten", "is eps used", INT8.replace(" + eps", "")),
+    ("11.2", "features first", "the first d_k, in a row", """
+if Y.shape[-1] % h:
+    raise ValueError
+return np.moveaxis(Y.reshape(*Y.shape[:-1], -1, h), -1, -3)
+"""),
+    ("11.2", "heads before the batch", "is the shape (2, 3, 5, 4)", """
+return np.stack(np.split(Y, h, axis=-1))
+"""),
+    ("11.2", "keys transposed already", "is the shape (2, 3, 5, 4)", """
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return np.moveaxis(pieces, -3, -1)
+"""),
+    ("11.2", "heads backwards", "head 0: are its features the first", """
+return np.stack(np.split(Y, h, axis=-1)[::-1], axis=-3)
+"""),
+    ("11.2", "other heads out of order", "in order, head 0 first", """
+parts = np.split(Y, h, axis=-1)
+return np.stack(parts[:1] + parts[:0:-1], axis=-3)
+"""),
+    ("11.2", "sequences exchanged", "is sequence 1 still sequence 1", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)[::-1]
+"""),
+    ("11.2", "the first head everywhere", "occur exactly once", """
+first = np.split(Y, h, axis=-1)[0]
+return np.stack([first] * h, axis=-3)
+"""),
+    ("11.2", "the rest dropped", "refused with a ValueError", """
+d_k = Y.shape[-1] // h
+return np.stack([Y[..., i * d_k : (i + 1) * d_k] for i in range(h)], axis=-3)
+"""),
+    ("11.2", "tokens backwards", "numbers of token t", """
+return np.stack(np.split(Y, h, axis=-1), axis=-3)[..., ::-1, :]
+"""),
+    ("11.2", "an assert in place of the error", "not AssertionError", """
+assert Y.shape[-1] % h == 0
+return np.stack(np.split(Y, h, axis=-1), axis=-3)
+"""),
+    ("11.2", "nothing returned", "return its result", """
+Y.reshape(*Y.shape[:-1], h, -1).swapaxes(-3, -2)
+"""),
+    ("11.2", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("11.3", "reshaped in one go", "middle axis of W_Q", """
+d_model = W_Q.shape[1]
+packed = [W.reshape(d_model, d_model) for W in (W_Q, W_K, W_V)]
+return np.concatenate(packed), W_O.reshape(d_model, d_model).T
+"""),
+    ("11.3", "not transposed", "middle axis of W_Q", """
+columns = [np.concatenate(list(W), axis=-1) for W in (W_Q, W_K, W_V)]
+return np.concatenate(columns), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "features before heads", "sorted by head", """
+d_model = W_Q.shape[1]
+rows = [W.transpose(2, 0, 1).reshape(d_model, d_model)
+        for W in (W_Q, W_K, W_V)]
+return np.concatenate(rows), W_O.reshape(d_model, d_model).T
+"""),
+    ("11.3", "keys first", "is the Q part all of W_Q", """
+rows = [head.T for W in (W_K, W_Q, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "head after head, q k v in each", "is the Q part all of W_Q", """
+rows = [head.T for heads in zip(W_Q, W_K, W_V) for head in heads]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "W_O not transposed", "which of its axes meets", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O))
+"""),
+    ("11.3", "W_O by feature", "in which order", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), W_O.transpose(2, 1, 0).reshape(len(rows[0].T), -1)
+"""),
+    ("11.3", "side by side", "are the shapes (36, 12) and (12, 12)", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows).T, np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "one matrix only", "are two matrices returned", """
+return np.concatenate([head.T for W in (W_Q, W_K, W_V) for head in W])
+"""),
+    ("11.3", "values before keys", "is the K part all of W_K", """
+rows = [head.T for W in (W_Q, W_V, W_K) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "scaled as well", "is the Q part all of W_Q", """
+W_Q = W_Q / math.sqrt(W_Q.shape[-1])
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "heads backwards", "sorted by head", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W[::-1]]
+return np.concatenate(rows), np.concatenate(list(W_O[::-1])).T
+"""),
+    ("11.3", "nothing returned", "return its result", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+"""),
+    ("11.3", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("11.5", "strided groups", "Which queries read key head 0", """
+return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=0)
+"""),
+    ("11.5", "summed", "that very head", """
+return W.reshape(h_kv, -1, *W.shape[1:]).sum(axis=1)
+"""),
+    ("11.5", "the first of each group", "does every head of a group count", """
+if len(W) % h_kv:
+    raise ValueError
+return W[:: len(W) // h_kv]
+"""),
+    ("11.5", "the mean of all", "one group only", """
+return np.repeat(W.mean(axis=0, keepdims=True), h_kv, axis=0)
+"""),
+    ("11.5", "h_kv heads in a group", "is the shape (2, 5, 4)", """
+return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=1)
+"""),
+    ("11.5", "repeated again", "is the shape (2, 5, 4)", """
+pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+return np.repeat(pooled, len(W) // h_kv, axis=0)
+"""),
+    ("11.5", "unequal shares", "does each head of a group count the same", """
+pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+return pooled + W[::3] - W[1::3]
+"""),
+    ("11.5", "a running mean", "does each head of a group count the same", """
+pooled = []
+for part in np.split(W, h_kv):
+    mean = part[0]
+    for head in part[1:]:
+        mean = (mean + head) / 2
+    pooled.append(mean)
+return np.stack(pooled)
+"""),
+    ("11.5", "the rest dropped", "refused with a ValueError", """
+group = len(W) // h_kv
+return np.stack([W[j * group : (j + 1) * group].mean(axis=0)
+                 for j in range(h_kv)])
+"""),
+    ("11.5", "medians", "count the same", """
+return np.median(W.reshape(h_kv, -1, *W.shape[1:]), axis=1)
+"""),
+    ("11.5", "groups backwards", "Which queries read key head 0", """
+return W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)[::-1]
+"""),
+    ("11.5", "one head in two groups", "one group only", """
+group = len(W) // h_kv
+return np.stack([W[max(0, j * group - 1) : (j + 1) * group].mean(axis=0)
+                 for j in range(h_kv)])
+"""),
+    ("11.5", "nothing returned", "return its result", """
+W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+"""),
+    ("11.5", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
 ]
 
 HIDDEN = [
-    ("11.2", "the original is folded in place", "inputs stay", """
-for layer in weights["layers"]:
-    g_1 = 1 + layer.pop("norm_1")[:, None]
-    g_2 = 1 + layer.pop("norm_2")[:, None]
-    W_Q, W_K, W_V, W_O = layer["attention"]
-    W_gate, W_up, W_down = layer["ffn"]
-    layer["attention"] = (g_1 * W_Q, g_1 * W_K, g_1 * W_V, W_O)
-    layer["ffn"] = (g_2 * W_gate, g_2 * W_up, W_down)
-return weights
+    ("11.2", "a batch and nothing else", "not enough values to unpack", """
+B, n, width = Y.shape
+return Y.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
 """),
-    ("11.2", "the gains of layer 0 for all", "logits the same",
-     GEMMA.replace('layer["norm_1"]', 'weights["layers"][0]["norm_1"]')
-     .replace('layer["norm_2"]', 'weights["layers"][0]["norm_2"]')),
-    ("11.3", "only the tie with the token numbers", "added up before", """
-tied = {r for g, r in arrows if g == "ids"}
-return [norm for norm in norms if all(
-    r in matrices and r not in tied for g, r in arrows if g == norm)]
+    ("11.2", "axes counted from the front", "any number of axes", """
+if Y.shape[-1] % h:
+    raise ValueError
+Y = Y[None] if Y.ndim == 2 else Y
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return pieces.swapaxes(1, 2)
 """),
-    ("11.3", "givers counted with repetition", "told twice", """
-givers = [r for g, r in arrows]
-return [norm for norm in norms if all(
-    r in matrices and givers.count(r) == 1 for g, r in arrows if g == norm)]
+    ("11.3", "always float64", "float32", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows).astype(float), np.concatenate(list(W_O)).T
 """),
-    ("11.4", "square matrices only", "one layer", READERS.replace(
-        "w.shape[-2] != len(weights[gain])",
-        "w.shape != 2 * (len(weights[gain]),)")),
-    ("11.4", "heads not as an axis", "one layer", READERS.replace(
-        "w.ndim < 2 or", "w.ndim != 2 or")),
-    ("11.6", "p at most 20", "any format",
-     SHIFT.replace("return max", "return min(20, max").replace(
-         "largest)))", "largest))))")),
-    ("11.7", "a token of zeros is nan", "token of zeros",
-     INT8.replace("step = np.where(step == 0, 1, step)\n", "").replace(
-         ".astype(np.int32)\ns", "\ns")),
-    ("11.7", "summed in 24 bits", "fit its type",
-     INT8.replace("(q @ W_q.astype(np.int32))",
-                  "np.clip(q @ W_q.astype(np.int32), -2**24, 2**24)")),
-    ("11.2", "gains without their sign", "logits the same",
-     GEMMA.replace("1 + layer", "abs(1 + layer").replace(
-         "[:, None]", "[:, None])")),
-    ("11.2", "matrices scaled in place", "inputs stay", """
-layers = []
-for layer in weights["layers"]:
-    for part, norm in (("attention", "norm_1"), ("ffn", "norm_2")):
-        for W in layer[part][:-1]:
-            W *= 1 + layer[norm][:, None]
-    layers.append({part: layer[part] for part in ("attention", "ffn")})
-return {**weights, "layers": layers}
+    ("11.3", "three heads", "IndexError", """
+rows = [W[i].T for W in (W_Q, W_K, W_V) for i in range(3)]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
 """),
-    ("11.3", "matrices not asked", "cosines reads", FOLDABLE.replace(
-        "r in matrices", "r != 'stream' and not r.startswith('norm')")),
-    ("11.3", "one reader remembered", "added up before", """
-reader_of = dict(arrows)
-return [norm for norm in norms if reader_of[norm] in matrices and sum(
-    reader == reader_of[norm] for giver, reader in arrows) == 1]
+    ("11.5", "in place", "does W stay as it was", """
+if len(W) % h_kv:
+    raise ValueError
+group = len(W) // h_kv
+for i in range(1, group):
+    W[::group] += W[i::group]
+W[::group] /= group
+return W[::group].copy()
 """),
-    ("11.4", "rows not counted", "one layer", READERS.replace(
-        " or w.shape[-2] != len(weights[gain])", "")),
-    ("11.4", "the first axis for the rows", "one layer",
-     READERS.replace("w.shape[-2]", "w.shape[0]")),
-    ("11.4", "a coarse comparison", "one layer",
-     READERS.replace("< 1e-10", "< 1")),
-    ("11.6", "no format below 1", "any format",
-     SHIFT.replace("/ largest", "/ max(largest, 1)")),
-    ("11.7", "summed in float32", "fit its type",
-     INT8.replace("(q @ W_q.astype(np.int32))",
-                  "(q.astype(np.float32) @ W_q.astype(np.float32))")),
-    ("11.7", "the tokens scaled in place", "inputs stay", """
-s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
-step = np.abs(X).max(axis=1, keepdims=True) / 127
-X /= np.where(step == 0, 1, step)
-return np.round(X).astype(int) @ W_q.astype(int) * (step * s) * step_W
+    ("11.5", "groups of three", "are 12 heads, h_kv = 1, right", """
+if len(W) % h_kv:
+    raise ValueError
+return np.stack([W[j : j + 3].mean(axis=0) for j in range(0, len(W), 3)])
 """),
-    ("11.7", "tokens of zeros left out", "token of zeros", """
-X = X[X.any(axis=1)]
-""" + INT8),
 ]

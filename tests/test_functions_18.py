@@ -1,4 +1,4 @@
-"""Chapter 09's functions against chapter 08's loop, formulas and PyTorch."""
+"""Chapter 18's functions against chapter 16's loop, formulas and PyTorch."""
 
 import copy
 import hashlib
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-CHAPTER = functions("09")
-BEFORE = functions("08")
+CHAPTER = functions("18")
+BEFORE = functions("16")
 rarely = settings(deadline=None, max_examples=30)
 seeds, leads = st.integers(0, 10**6), st.sampled_from([(), (1,), (3,), (2, 3)])
 MIXERS = pytest.mark.parametrize("mixer", [CHAPTER.DeltaAttention,
@@ -215,8 +215,8 @@ def test_kept_for_backward_counts_each_storage_once():
 
 def test_softmax_rule_is_chapter_04s():
     Q, K, V, beta, _ = sequences(6, (3,), 9, 5, 5)
-    chapter_04 = functions("04")
-    want = chapter_04.attention(Q, K, V, chapter_04.causal_mask(9))
+    chapter_08 = functions("08")
+    want = chapter_08.attention(Q, K, V, chapter_08.causal_mask(9))
     [got] = CHAPTER.softmax_rule(*tensors([Q, K, V, beta]))
     assert close(got, want, 1e-12)
 
@@ -258,7 +258,7 @@ def features(X, nu):
 
 
 def delta_by_loop(x, layer, nu):
-    """One sequence through a DeltaAttention: chapter 08, its raw weights."""
+    """One sequence through a DeltaAttention: chapter 16, its raw weights."""
     packed, out, to_beta, bias = (w.detach().numpy() for w in (
         layer.to_QKV.weight, layer.to_output.weight, layer.to_beta.weight,
         layer.to_beta.bias))
@@ -394,8 +394,8 @@ def test_delta_weights_are_the_layers():
 
 
 def softmax_by_chapters(x, layer):
-    """One sequence through a SoftmaxAttention: chapters 03 and 04."""
-    rope, chapter_04 = functions("03"), functions("04")
+    """One sequence through a SoftmaxAttention: chapters 07 and 08."""
+    rope, chapter_08 = functions("07"), functions("08")
     packed, out = (w.detach().numpy() for w in (layer.to_QKV.weight,
                                                 layer.to_output.weight))
     n, d = x.shape
@@ -406,13 +406,13 @@ def softmax_by_chapters(x, layer):
         q, k, v = (x @ packed[part * d + rows].T for part in range(3))
         q, k = (rope.rope_half_split(a, np.cos(angle), np.sin(angle))
                 for a in (q, k))
-        Y += chapter_04.attention(
-            q, k, v, chapter_04.causal_mask(n)) @ out[:, rows].T
+        Y += chapter_08.attention(
+            q, k, v, chapter_08.causal_mask(n)) @ out[:, rows].T
     return Y
 
 
 @pytest.mark.parametrize("h", [1, 2, 3])
-def test_softmax_attention_is_chapters_03_and_04(h):
+def test_softmax_attention_is_chapters_07_and_08(h):
     torch.manual_seed(h)
     layer = CHAPTER.SoftmaxAttention(12, h).double()
     X = 3 * torch.randn(2, 20, 12, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 9: the lines between the solution marks.
+"""Answers to the exercises of chapter 18: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
@@ -53,8 +53,8 @@ return Q, K, V, beta, state
 """
 
 RIGHT = [
-    ("9.2", "state and normalizer", CHUNKS),
-    ("9.2", "the values one column wider", """
+    ("18.2", "state and normalizer", CHUNKS),
+    ("18.2", "the values one column wider", """
 V = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
 state, Y = 0, []
 for start in range(0, V.shape[-2], chunk):
@@ -65,7 +65,7 @@ for start in range(0, V.shape[-2], chunk):
 Y = np.concatenate(Y, axis=-2)
 return Y[..., :-1] / Y[..., -1:]
 """),
-    ("9.2", "by torch, all chunks at once", """
+    ("18.2", "by torch, all chunks at once", """
 n = V.shape[-2]
 q, k, v = (torch.nn.functional.pad(torch.tensor(X), (0, 0, 0, -n % chunk))
            .unflatten(-2, (-1, chunk)) for X in (phi_Q, phi_K, V))
@@ -75,7 +75,7 @@ before = wrote.cumsum(dim=-3) - wrote
 read = (q @ before + (q @ k.mT).tril() @ v).flatten(-3, -2)[..., :n, :]
 return (read[..., :-1] / read[..., -1:]).numpy()
 """),
-    ("9.2", "token by token inside a chunk", """
+    ("18.2", "token by token inside a chunk", """
 Y = np.empty(V.shape)
 state = np.zeros((*V.shape[:-2], V.shape[-1], phi_K.shape[-1]))
 z = np.zeros((*V.shape[:-2], phi_K.shape[-1]))
@@ -86,15 +86,15 @@ for t in range(V.shape[-2]):
     Y[..., t, :] = read_memory(state, phi_Q[..., t, :]) / total
 return Y
 """),
-    ("9.3", "by squares", INVERSE),
-    ("9.3", "term by term", """
+    ("18.3", "by squares", INVERSE),
+    ("18.3", "term by term", """
 eye = np.eye(A.shape[-1])
 inverse = eye
 for _ in range(A.shape[-1] - 1):
     inverse = eye - A @ inverse
 return inverse
 """),
-    ("9.3", "by torch", """
+    ("18.3", "by torch", """
 A = torch.tensor(A)
 eye = torch.eye(A.shape[-1], dtype=A.dtype)
 inverse, power = eye - A, A
@@ -103,7 +103,7 @@ for _ in range(math.ceil(math.log2(A.shape[-1]))):
     inverse = inverse @ (eye + power)
 return inverse
 """),
-    ("9.3", "half by half", """
+    ("18.3", "half by half", """
 C, half = A.shape[-1], A.shape[-1] // 2
 if C == 1:
     return np.ones_like(A)
@@ -114,32 +114,32 @@ inverse[..., :half, :half], inverse[..., half:, half:] = above, below
 inverse[..., half:, :half] = -below @ A[..., half:, :half] @ above
 return inverse
 """),
-    ("9.4", "head by head", STEP),
-    ("9.4", "by chapter 08's functions", """
+    ("18.4", "head by head", STEP),
+    ("18.4", "by chapter 16's functions", """
 q, k = (unit_length(dpfp((x @ W), 1)) for W in (W_Q, W_K))
 v = x @ W_V
 new = write_delta(state, k, v, sigmoid(x @ W_beta + b_beta))
 return (read_memory(new, q)[:, None] @ W_O).sum(axis=(0, 1)), new
 """),
-    ("9.4", "a list of two", STEP.replace("y, new\n", "[y, new]\n")),
-    ("9.4", "by erasing first", """
+    ("18.4", "a list of two", STEP.replace("y, new\n", "[y, new]\n")),
+    ("18.4", "by erasing first", """
 q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
 b = sigmoid(x @ W_beta + b_beta)[:, None, None]
 new = state - b * (state @ k[:, :, None]) @ k[:, None, :]
 new += b * (x @ W_V)[:, :, None] * k[:, None, :]
 return np.einsum("hvk,hk,hvd->d", new, q, W_O), new
 """),
-    ("9.5", "ones, zeros and twos", PARITY),
-    ("9.5", "keys of either sign", PARITY.replace(
+    ("18.5", "ones, zeros and twos", PARITY),
+    ("18.5", "keys of either sign", PARITY.replace(
         "np.ones((n, 1)), np.zeros", "1 - 2.0 * bits[:, None], np.zeros")),
-    ("9.5", "a list of five", PARITY.replace("Q, K, V, beta, state\n",
+    ("18.5", "a list of five", PARITY.replace("Q, K, V, beta, state\n",
                                              "[Q, K, V, beta, state]\n")),
-    ("9.5", "bit by bit", """
+    ("18.5", "bit by bit", """
 rows = [(1.0, 1.0, 0.0, 2.0 if bit else 0.0) for bit in bits]
 Q, K, V, beta = (np.array(column) for column in zip(*rows, strict=True))
 return Q[:, None], K[:, None], V[:, None], beta, np.array([[1.0]])
 """),
-    ("9.5", "a loud memory, read with a soft voice", """
+    ("18.5", "a loud memory, read with a soft voice", """
 n = len(bits)
 alternate = np.where(bits, -1.0, 1.0)[:, None]      # the sign of a key is free
 return (np.full((n, 1), -0.5), alternate, np.zeros((n, 1)),
@@ -148,114 +148,114 @@ return (np.full((n, 1), -0.5), alternate, np.zeros((n, 1)),
 ]
 
 WRONG = [
-    ("9.2", "not begun", "9.2 not done yet", "raise NotImplementedError"),
-    ("9.2", "nothing returned", "return its result",
+    ("18.2", "not begun", "18.2 not done yet", "raise NotImplementedError"),
+    ("18.2", "nothing returned", "return its result",
      CHUNKS.replace("return Y", "")),
-    ("9.2", "non-causal sum", "is the sum causal",
+    ("18.2", "non-causal sum", "is the sum causal",
      CHUNKS.replace("np.tril(", "(")),
-    ("9.2", "the future instead of the past", "sees its own value alone",
+    ("18.2", "the future instead of the past", "sees its own value alone",
      CHUNKS.replace("np.tril(", "np.triu(")),
-    ("9.2", "missing normalizer", "do the shares of each row sum to 1",
+    ("18.2", "missing normalizer", "do the shares of each row sum to 1",
      CHUNKS.replace("above / below", "above")),
-    ("9.2", "the mean", "do the shares of each row sum to 1", CHUNKS.replace(
+    ("18.2", "the mean", "do the shares of each row sum to 1", CHUNKS.replace(
         "above / below", "above / np.arange(1, v.shape[-2] + 1)[:, None]")),
-    ("9.2", "normalized by the own chunk", "do the shares of each row sum",
+    ("18.2", "normalized by the own chunk", "do the shares of each row sum",
      CHUNKS.replace("    z = z +", "    z = 0 *")),
-    ("9.2", "normalizer of the chunks before only", "shares of each row",
+    ("18.2", "normalizer of the chunks before only", "shares of each row",
      CHUNKS.replace(" + near.sum(axis=-1, keepdims=True)", "")),
-    ("9.2", "own chunk counted twice", "that of the chunks before", TWICE),
-    ("9.2", "read before write", "does each token see itself", CHUNKS.replace(
+    ("18.2", "own chunk counted twice", "that of the chunks before", TWICE),
+    ("18.2", "read before write", "does each token see itself", CHUNKS.replace(
         "1, -2))\n    above", "1, -2), -1)\n    above")),
-    ("9.2", "as one matrix", "is an n x n matrix built",
+    ("18.2", "as one matrix", "is an n x n matrix built",
      "return linear_attention(phi_Q, phi_K, V)"),
-    ("9.2", "earlier chunks forgotten", "does the second chunk see the first",
+    ("18.2", "earlier chunks forgotten", "does the second chunk see the first",
      CHUNKS.replace("    state = state +", "    state = 0 *")
      .replace("    z = z +", "    z = 0 *")),
-    ("9.2", "the chunk before only", "does the third chunk see both",
+    ("18.2", "the chunk before only", "does the third chunk see both",
      CHUNKS.replace("    state = state + ", "    state = ")
      .replace("    z = z + ", "    z = ")),
-    ("9.2", "each chunk for itself, then added", "do the shares of each row",
+    ("18.2", "each chunk for itself, then added", "do the shares of each row",
      CHUNKS.replace("above / below", """(
         q @ np.swapaxes(state, -1, -2) + near @ v / near.sum(-1, keepdims=True))
 """)),
-    ("9.2", "queries and keys exchanged", "is the first chunk right",
+    ("18.2", "queries and keys exchanged", "is the first chunk right",
      "phi_Q, phi_K = phi_K, phi_Q" + CHUNKS),
-    ("9.2", "in place", "are the inputs unchanged",
+    ("18.2", "in place", "are the inputs unchanged",
      CHUNKS.replace("Y = np.zeros(V.shape)", "Y = V")),
-    ("9.2", "all chunks with the last state", "sees its own value alone", """
+    ("18.2", "all chunks with the last state", "sees its own value alone", """
 state = np.swapaxes(V, -1, -2) @ phi_K
 z = phi_K.sum(axis=-2, keepdims=True)
 return phi_Q @ np.swapaxes(state, -1, -2) / (phi_Q * z).sum(-1, keepdims=True)
 """),
-    ("9.3", "not begun", "9.3 not done yet", "raise NotImplementedError"),
-    ("9.3", "nothing returned", "return its result",
+    ("18.3", "not begun", "18.3 not done yet", "raise NotImplementedError"),
+    ("18.3", "nothing returned", "return its result",
      INVERSE.replace("return inverse", "")),
-    ("9.3", "wrong sign", "which sign",
+    ("18.3", "wrong sign", "which sign",
      INVERSE.replace("= eye - A,", "= eye + A,")),
-    ("9.3", "all terms positive", "which sign", """
+    ("18.3", "all terms positive", "which sign", """
 return sum(np.linalg.matrix_power(A, i) for i in range(len(A)))
 """),
-    ("9.3", "the signs go on alternating", "is the product with I + A",
+    ("18.3", "the signs go on alternating", "is the product with I + A",
      INVERSE.replace("(eye + power)", "(eye - power)")),
-    ("9.3", "first factor alone", "C = 3: is the product with I + A",
+    ("18.3", "first factor alone", "C = 3: is the product with I + A",
      "return np.eye(len(A)) - A"),
-    ("9.3", "too few factors", "are there enough factors",
+    ("18.3", "too few factors", "are there enough factors",
      INVERSE.replace("while reach < C", "if C > 2")),
-    ("9.3", "log2 rounded down", "C = 3: is the product with I + A", """
+    ("18.3", "log2 rounded down", "C = 3: is the product with I + A", """
 eye, inverse, power = np.eye(len(A)), np.eye(len(A)) - A, A
 for _ in range(1, int(math.log2(len(A)))):
     power = power @ power
     inverse = inverse @ (eye + power)
 return inverse
 """),
-    ("9.3", "np.diag instead of eye", "is the inverse I - A",
+    ("18.3", "np.diag instead of eye", "is the inverse I - A",
      INVERSE.replace("np.eye(C)", "np.diag(np.diag(A))")),
-    ("9.3", "ones instead of the identity", "is the inverse I - A",
+    ("18.3", "ones instead of the identity", "is the inverse I - A",
      INVERSE.replace("np.eye(C)", "np.ones((C, C))")),
-    ("9.3", "numbers squared, not the matrix", "A A is zero",
+    ("18.3", "numbers squared, not the matrix", "A A is zero",
      INVERSE.replace("A @ A", "A**2").replace("reach < C", "reach <= C")),
-    ("9.3", "the next power instead of the square", "power of each twice",
+    ("18.3", "the next power instead of the square", "power of each twice",
      INVERSE.replace("power @ power", "power @ A")),
-    ("9.3", "numbers turned over", "is the inverse I - A", """
+    ("18.3", "numbers turned over", "is the inverse I - A", """
 with np.errstate(all="ignore"):
     return np.where(np.eye(len(A)) + A == 0, 0, 1 / (np.eye(len(A)) + A))
 """),
-    ("9.3", "transposed", "is the inverse I - A",
+    ("18.3", "transposed", "is the inverse I - A",
      INVERSE.replace("return inverse", "return inverse.T")),
-    ("9.3", "by inv", "no solver",
+    ("18.3", "by inv", "no solver",
      "return np.linalg.inv(np.eye(A.shape[-1]) + A)"),
-    ("9.3", "in place", "is A unchanged",
+    ("18.3", "in place", "is A unchanged",
      INVERSE.replace("eye - A, A @ A, 2", "eye - A, A, 2")
      .replace("while", "power @= power\nwhile")),
-    ("9.4", "not begun", "9.4 not done yet", "raise NotImplementedError"),
-    ("9.4", "nothing returned", "return its result",
+    ("18.4", "not begun", "18.4 not done yet", "raise NotImplementedError"),
+    ("18.4", "nothing returned", "return its result",
      STEP.replace("return y, new", "")),
-    ("9.4", "the output alone", "two things",
+    ("18.4", "the output alone", "two things",
      STEP.replace("return y, new", "return y")),
-    ("9.4", "read before write", "is it read after the write",
+    ("18.4", "read before write", "is it read after the write",
      STEP.replace("new[i] @ q", "state[i] @ q")),
-    ("9.4", "beta on the write only", "is only the difference written",
+    ("18.4", "beta on the write only", "is only the difference written",
      STEP.replace("(v - old, k)", "(v, k)")),
-    ("9.4", "the old value removed without beta", "does each beta scale all",
+    ("18.4", "the old value removed without beta", "does each beta scale all",
      STEP.replace("beta[i] * np.outer(v - old, k)",
                   "np.outer(beta[i] * v - old, k)")),
-    ("9.4", "a decay of everything", "does each beta scale all",
+    ("18.4", "a decay of everything", "does each beta scale all",
      STEP.replace("beta[i] * np.outer(v - old, k)",
                   "beta[i] * np.outer(v - old, k) - (1 - beta[i]) * state[i]")),
-    ("9.4", "all that is there fades by beta", "does the first pair stay",
+    ("18.4", "all that is there fades by beta", "does the first pair stay",
      STEP.replace("state[i] + beta[i] * np.outer(v - old, k)",
                   "(1 - beta[i]) * state[i] + beta[i] * np.outer(v, k)")),
-    ("9.4", "features of two shifts", "with d_phi = 2 d_k",
+    ("18.4", "features of two shifts", "with d_phi = 2 d_k",
      STEP.replace(", 1))", ", 2))")),
-    ("9.4", "a query without features", "with d_phi = 2 d_k",
+    ("18.4", "a query without features", "with d_phi = 2 d_k",
      STEP.replace("dpfp(x @ W_Q[i], 1)", "x @ W_Q[i]")),
-    ("9.4", "a row instead of a vector", "are they (d_model,)",
+    ("18.4", "a row instead of a vector", "are they (d_model,)",
      STEP.replace("return y,", "return y[None],")),
-    ("9.4", "old value under the query", "is only the difference written",
+    ("18.4", "old value under the query", "is only the difference written",
      STEP.replace("state[i] @ k", "state[i] @ q")),
-    ("9.4", "transposed state", "are they (d_model,) and (h, d_v",
+    ("18.4", "transposed state", "are they (d_model,) and (h, d_v",
      STEP.replace("return y, new", "return y, new.swapaxes(1, 2)")),
-    ("9.4", "keys in rows", "is the state (h, d_v, d_phi)", """
+    ("18.4", "keys in rows", "is the state (h, d_v, d_phi)", """
 q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
 v = np.einsum("d,hdv->hv", x, W_V)
 old = np.einsum("hkv,hk->hv", state, k)
@@ -263,89 +263,89 @@ beta = sigmoid(x @ W_beta + b_beta)[:, None]
 state = state + np.einsum("hk,hv->hkv", k, beta * (v - old))
 return np.einsum("hkv,hk,hvd->d", state, q, W_O), state
 """),
-    ("9.4", "unnormalized keys", "does the key, of length 1",
+    ("18.4", "unnormalized keys", "does the key, of length 1",
      STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
                   "k = dpfp(x @ W_K[i], 1)")),
-    ("9.4", "keys that sum to 1", "does the key, of length 1",
+    ("18.4", "keys that sum to 1", "does the key, of length 1",
      STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
                   "k = dpfp(x @ W_K[i], 1)\n    k = k / k.sum()")),
-    ("9.4", "length first, features after", "does the key, of length 1",
+    ("18.4", "length first, features after", "does the key, of length 1",
      STEP.replace("unit_length(dpfp(x @ W_K[i], 1))",
                   "dpfp(unit_length(x @ W_K[i]), 1)")),
-    ("9.4", "unnormalized queries", "the first token: queries",
+    ("18.4", "unnormalized queries", "the first token: queries",
      STEP.replace("q = unit_length(dpfp(x @ W_Q[i], 1))",
                   "q = dpfp(x @ W_Q[i], 1)")),
-    ("9.4", "read with the key", "the first token: queries",
+    ("18.4", "read with the key", "the first token: queries",
      STEP.replace("new[i] @ q", "new[i] @ k")),
-    ("9.4", "heads averaged", "the first token: queries, sum over heads",
+    ("18.4", "heads averaged", "the first token: queries, sum over heads",
      STEP.replace("return y,", "return y / len(W_Q),")),
-    ("9.4", "heads side by side", "are they (d_model,)", STEP.replace(
+    ("18.4", "heads side by side", "are they (d_model,)", STEP.replace(
         "y = y + new[i] @ q @ W_O[i]",
         "y = np.concatenate([y, new[i] @ q]) if i else new[i] @ q")),
-    ("9.4", "one beta for all heads", "does each beta scale all",
+    ("18.4", "one beta for all heads", "does each beta scale all",
      STEP.replace("beta[i]", "beta.mean()")),
-    ("9.4", "the first head's beta for all", "does each beta scale all",
+    ("18.4", "the first head's beta for all", "does each beta scale all",
      STEP.replace("beta[i]", "beta[0]")),
-    ("9.4", "the bias alone", "by W_beta too",
+    ("18.4", "the bias alone", "by W_beta too",
      STEP.replace("x @ W_beta + b_beta", "b_beta")),
-    ("9.4", "the bias forgotten", "the sigmoid of 40",
+    ("18.4", "the bias forgotten", "the sigmoid of 40",
      STEP.replace("x @ W_beta + b_beta", "x @ W_beta")),
-    ("9.4", "no sigmoid", "the sigmoid of 40",
+    ("18.4", "no sigmoid", "the sigmoid of 40",
      STEP.replace("sigmoid(x @ W_beta + b_beta)", "x @ W_beta + b_beta")),
-    ("9.4", "old state changed in place", "is the old state left as it was",
+    ("18.4", "old state changed in place", "is the old state left as it was",
      STEP.replace("np.zeros_like(state)", "state")),
-    ("9.5", "not begun", "9.5 not done yet", "raise NotImplementedError"),
-    ("9.5", "nothing returned", "return its result",
+    ("18.5", "not begun", "18.5 not done yet", "raise NotImplementedError"),
+    ("18.5", "nothing returned", "return its result",
      PARITY.replace("return ", "")),
-    ("9.5", "the state left out", "and the first state",
+    ("18.5", "the state left out", "and the first state",
      PARITY.replace("beta, state\n", "beta\n")),
-    ("9.5", "beta standing up", "shapes (n, 1) three times",
+    ("18.5", "beta standing up", "shapes (n, 1) three times",
      PARITY.replace("2.0 * bits", "2.0 * bits[:, None]")),
-    ("9.5", "rows without a width", "shapes (n, 1) three times",
+    ("18.5", "rows without a width", "shapes (n, 1) three times",
      PARITY.replace("np.zeros((n, 1))", "np.zeros(n)")),
-    ("9.5", "beta = 1 for ones", "does a write keep the size",
+    ("18.5", "beta = 1 for ones", "does a write keep the size",
      PARITY.replace("2.0 * bits", "1.0 * bits")),
-    ("9.5", "beta = 2 for zeros", "does a one turn the state round",
+    ("18.5", "beta = 2 for zeros", "does a one turn the state round",
      PARITY.replace("2.0 * bits", "2.0 * (1 - bits)")),
-    ("9.5", "beta = 2 for both", "does a one turn the state round",
+    ("18.5", "beta = 2 for both", "does a one turn the state round",
      PARITY.replace("2.0 * bits", "np.full(n, 2.0)")),
-    ("9.5", "beta = 3 for ones", "is beta between 0 and 2",
+    ("18.5", "beta = 3 for ones", "is beta between 0 and 2",
      PARITY.replace("2.0 * bits", "3.0 * bits")),
-    ("9.5", "a negative beta", "is beta between 0 and 2",
+    ("18.5", "a negative beta", "is beta between 0 and 2",
      PARITY.replace("2.0 * bits", "-2.0 * bits")),
-    ("9.5", "bits cumulated in V", "depend on its own bit alone", """
+    ("18.5", "bits cumulated in V", "depend on its own bit alone", """
 parity = 1 - 2.0 * (np.cumsum(bits) % 2)
 ones = np.ones((len(bits), 1))
 return ones, ones, parity[:, None], np.ones(len(bits)), np.ones((1, 1))
 """),
-    ("9.5", "bits cumulated in Q", "depend on its own bit alone", """
+    ("18.5", "bits cumulated in Q", "depend on its own bit alone", """
 parity = 1 - 2.0 * (np.cumsum(bits) % 2)
 ones = np.ones((len(bits), 1))
 return parity[:, None], ones, 0 * ones, np.zeros(len(bits)), np.ones((1, 1))
 """),
-    ("9.5", "value 1 instead of 0", "does a one turn the state round",
+    ("18.5", "value 1 instead of 0", "does a one turn the state round",
      PARITY.replace("V = np.ones((n, 1)), np.ones((n, 1)), np.zeros(",
                     "V = np.ones((n, 1)), np.ones((n, 1)), np.ones(")),
-    ("9.5", "the last bit alone", "does a one turn the state round", """
+    ("18.5", "the last bit alone", "does a one turn the state round", """
 ones = np.ones((len(bits), 1))
 return ones, ones, 1 - 2.0 * bits[:, None], np.ones(len(bits)), np.ones((1, 1))
 """),
-    ("9.5", "a written -1", "does a write keep the size",
+    ("18.5", "a written -1", "does a write keep the size",
      PARITY.replace("np.zeros((n, 1))", "-np.ones((n, 1))")),
-    ("9.5", "no key for zeros", "has each key length 1",
+    ("18.5", "no key for zeros", "has each key length 1",
      PARITY.replace("K, V = np.ones((n, 1)), np.ones((n, 1))",
                     "K, V = np.ones((n, 1)), 1.0 * bits[:, None]")),
-    ("9.5", "an empty memory", "start from a state that reads +1",
+    ("18.5", "an empty memory", "start from a state that reads +1",
      PARITY.replace("np.ones((1, 1))", "np.zeros((1, 1))")),
-    ("9.5", "odd is +1", "is it the other way round",
+    ("18.5", "odd is +1", "is it the other way round",
      PARITY.replace("np.ones((1, 1))", "-np.ones((1, 1))")),
 ]
 
 HIDDEN = [
-    ("9.2", "the ragged end dropped", "11 tokens in chunks of 4",
+    ("18.2", "the ragged end dropped", "11 tokens in chunks of 4",
      CHUNKS.replace("V.shape[-2], chunk)",
                     "V.shape[-2] // chunk * chunk, chunk)")),
-    ("9.2", "cut by reshape", "cannot reshape", """
+    ("18.2", "cut by reshape", "cannot reshape", """
 def cut(X):
     return X.reshape(*X.shape[:-2], -1, chunk, X.shape[-1])
 
@@ -356,23 +356,23 @@ read = read + np.tril(q @ np.swapaxes(k, -1, -2)) @ v
 read = read.reshape(*V.shape[:-1], -1)
 return read[..., :-1] / read[..., -1:]
 """),
-    ("9.2", "one axis in front", "shapes clash", CHUNKS.replace(
+    ("18.2", "one axis in front", "shapes clash", CHUNKS.replace(
         "np.swapaxes(state, -1, -2)", "state.transpose(0, 2, 1)")
      .replace("np.zeros((*front, V.", "np.zeros((len(V), V.")),
-    ("9.3", "factors for 16 at most", "C = 21", """
+    ("18.3", "factors for 16 at most", "C = 21", """
 eye = np.eye(A.shape[-1])
 A_2 = A @ A
 A_4 = A_2 @ A_2
 return (eye - A) @ (eye + A_2) @ (eye + A_4) @ (eye + A_4 @ A_4)
 """),
-    ("9.3", "the length for the width", "shapes clash",
+    ("18.3", "the length for the width", "shapes clash",
      INVERSE.replace("A.shape[-1]", "len(A)")),
-    ("9.4", "three heads expected", "it stops with IndexError",
+    ("18.4", "three heads expected", "it stops with IndexError",
      STEP.replace("range(len(W_Q))", "range(3)")),
-    ("9.4", "d_k and d_v fixed", "shapes clash", STEP.replace(
+    ("18.4", "d_k and d_v fixed", "shapes clash", STEP.replace(
         "np.zeros_like(state)", "np.zeros((len(W_Q), 5, 8))")),
-    ("9.5", "the first bit told to the state", "the first one set",
+    ("18.5", "the first bit told to the state", "the first one set",
      PARITY.replace("np.ones((1, 1))", "np.full((1, 1), 1 - 2.0 * bits[0])")),
-    ("9.5", "a beta just below 2", "3000 bits",
+    ("18.5", "a beta just below 2", "3000 bits",
      PARITY.replace("2.0 * bits", "(2 - 1e-6) * bits")),
 ]

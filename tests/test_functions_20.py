@@ -1,4 +1,4 @@
-"""Chapter 10's functions against PyTorch, complex numbers and loops."""
+"""Chapter 20's functions against PyTorch, complex numbers and loops."""
 
 import math
 
@@ -8,7 +8,7 @@ import torch
 from chapters import functions
 from torch.nn import functional as F
 
-CHAPTER = functions("10")
+CHAPTER = functions("20")
 FRONTS = [(), (5,), (2, 5)]
 EPS = 1e-3
 

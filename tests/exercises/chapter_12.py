@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 6: the lines between the solution marks.
+"""Answers to the exercises of chapter 12: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
@@ -22,7 +22,7 @@ return (silu(gate) * up) @ W_out
 """
 
 RIGHT = [
-    ("6.2", "by einsum on flattened tokens", """
+    ("12.2", "by einsum on flattened tokens", """
 shape, X, dY = X.shape, X.reshape(-1, X.shape[-1]), dY.reshape(-1, dY.shape[-1])
 S = X @ W_1 + b_1
 dS = np.einsum("nd,fd->nf", dY, W_2) * np.heaviside(S, 0)
@@ -30,13 +30,13 @@ return [np.einsum("nf,df->nd", dS, W_1).reshape(shape),
         np.einsum("nd,nf->df", X, dS), dS.sum(0),
         np.einsum("nf,nd->fd", np.where(S > 0, S, 0), dY), dY.sum(0)]
 """),
-    ("6.2", "by autograd", """
+    ("12.2", "by autograd", """
 leaves = [torch.tensor(a, requires_grad=True)
           for a in (X, W_1, b_1, W_2, np.zeros(W_2.shape[1]))]
 Y = torch.relu(leaves[0] @ leaves[1] + leaves[2]) @ leaves[3] + leaves[4]
 return torch.autograd.grad(Y, leaves, torch.tensor(dY))
 """),
-    ("6.2", "token by token", """
+    ("12.2", "token by token", """
 dX, dW_1, dW_2 = np.zeros(X.shape), np.zeros(W_1.shape), np.zeros(W_2.shape)
 db_1, db_2 = np.zeros(len(b_1)), np.zeros(W_2.shape[1])
 for token in np.ndindex(X.shape[:-1]):
@@ -50,151 +50,151 @@ for token in np.ndindex(X.shape[:-1]):
     db_2 += dy
 return dX, dW_1, db_1, dW_2, db_2
 """),
-    ("6.3", "by torch", """
+    ("12.3", "by torch", """
 x = torch.tensor(X)
 return (torch.special.ndtr(x) + x * torch.exp(-x**2 / 2)
         / (2 * math.pi) ** 0.5).numpy()
 """),
-    ("6.3", "by a central difference", """
+    ("12.3", "by a central difference", """
 return (gelu(X + 1e-5) - gelu(X - 1e-5)) / 2e-5
 """),
-    ("6.4", "two products", """
+    ("12.4", "two products", """
 d_ff = len(W_out)
 return silu(X @ W_in[:, :d_ff]) * (X @ W_in[:, d_ff:]) @ W_out
 """),
-    ("6.4", "by the chapter's function", """
+    ("12.4", "by the chapter's function", """
 return gated_feed_forward(X, *np.split(W_in, 2, axis=1), W_out, silu)
 """),
-    ("6.4", "by torch", """
+    ("12.4", "by torch", """
 gate, up = (torch.tensor(X) @ torch.tensor(W_in)).chunk(2, dim=-1)
 return (F.silu(gate) * up) @ torch.tensor(W_out)
 """),
 ]
 
 WRONG = [
-    ("6.2", "not begun", "6.2 not done yet", "raise NotImplementedError"),
-    ("6.2", "nothing returned", "return its result",
+    ("12.2", "not begun", "12.2 not done yet", "raise NotImplementedError"),
+    ("12.2", "nothing returned", "return its result",
      BACKWARD.replace("return (", "(")),
-    ("6.2", "no gradients of the biases", "five gradients",
+    ("12.2", "no gradients of the biases", "five gradients",
      BACKWARD.replace(", dH.sum(axis=0)", "").replace(", dY.sum(axis=0)", "")),
-    ("6.2", "a bias gradient for each token", "db_1 the shape",
+    ("12.2", "a bias gradient for each token", "db_1 the shape",
      BACKWARD.replace("dH.sum(axis=0)", "dH")),
-    ("6.2", "db_2 averaged", "collect from all",
+    ("12.2", "db_2 averaged", "collect from all",
      BACKWARD.replace("dY.sum(axis=0)", "dY.mean(axis=0)")),
-    ("6.2", "dW_2 from the sums before the ReLU", "what did W_2 multiply",
+    ("12.2", "dW_2 from the sums before the ReLU", "what did W_2 multiply",
      BACKWARD.replace("H.T @ dY", "(X @ W_1 + b_1).T @ dY")),
-    ("6.2", "the mask forgotten", "silent on all tokens",
+    ("12.2", "the mask forgotten", "silent on all tokens",
      BACKWARD.replace(" * (H > 0)", "")),
-    ("6.2", "the mask on the sign of the gradient", "silent on all tokens",
+    ("12.2", "the mask on the sign of the gradient", "silent on all tokens",
      BACKWARD.replace("(H > 0)", "(dY @ W_2.T > 0)")),
-    ("6.2", "one mask for all tokens", "only where its unit fired",
+    ("12.2", "one mask for all tokens", "only where its unit fired",
      BACKWARD.replace("(H > 0)", "(H > 0).any(axis=0)")),
-    ("6.2", "the bias left out on the way forward", "what did W_2 multiply",
+    ("12.2", "the bias left out on the way forward", "what did W_2 multiply",
      BACKWARD.replace(" + b_1", "")),
-    ("6.2", "multiplied by the activation", "only where its unit fired",
+    ("12.2", "multiplied by the activation", "only where its unit fired",
      BACKWARD.replace("(H > 0)", "H")),
-    ("6.2", "dX from the wrong matrix", "through which matrix",
+    ("12.2", "dX from the wrong matrix", "through which matrix",
      BACKWARD.replace("dH @ W_1.T", "dH @ W_2")),
-    ("6.2", "dX past silent units", "what reaches X",
+    ("12.2", "dX past silent units", "what reaches X",
      BACKWARD.replace("dH @ W_1.T", "dY @ W_2.T @ W_1.T")),
-    ("6.2", "dY added to dX", "what reaches X",
+    ("12.2", "dY added to dX", "what reaches X",
      BACKWARD.replace("dH @ W_1.T", "dY + dH @ W_1.T")),
-    ("6.2", "dW_1 transposed", "dW_1 the shape",
+    ("12.2", "dW_1 transposed", "dW_1 the shape",
      BACKWARD.replace("X.T @ dH", "dH.T @ X")),
-    ("6.2", "dW_1 averaged over tokens", "what did W_1 multiply",
+    ("12.2", "dW_1 averaged over tokens", "what did W_1 multiply",
      BACKWARD.replace("X.T @ dH", "X.T @ dH / len(X)")),
-    ("6.2", "the order of the results", "dX the shape",
+    ("12.2", "the order of the results", "dX the shape",
      BACKWARD.replace("dH @ W_1.T, X.T @ dH,", "X.T @ dH, dH @ W_1.T,")),
-    ("6.2", "dY changed in place", "stay as they were",
+    ("12.2", "dY changed in place", "stay as they were",
      "dY *= 3\n" + BACKWARD.replace("dY", "(dY / 3)")),
-    ("6.3", "not begun", "6.3 not done yet", "raise NotImplementedError"),
-    ("6.3", "nothing returned", "return its result",
+    ("12.3", "not begun", "12.3 not done yet", "raise NotImplementedError"),
+    ("12.3", "nothing returned", "return its result",
      SLOPE.replace("return ", "")),
-    ("6.3", "the share alone", "both terms",
+    ("12.3", "the share alone", "both terms",
      SLOPE.replace("share + X * density", "share")),
-    ("6.3", "x forgotten in the second term", "one half there",
+    ("12.3", "x forgotten in the second term", "one half there",
      SLOPE.replace("X * density", "density")),
-    ("6.3", "a minus sign", "both terms",
+    ("12.3", "a minus sign", "both terms",
      SLOPE.replace("share + X", "share - X")),
-    ("6.3", "the function itself", "one half there", "return gelu(X)"),
-    ("6.3", "a density without its root of 2 pi", "is the share Phi",
+    ("12.3", "the function itself", "one half there", "return gelu(X)"),
+    ("12.3", "a density without its root of 2 pi", "is the share Phi",
      SLOPE.replace(" / math.sqrt(2 * math.pi)", "")),
-    ("6.3", "erf of x itself", "is the share Phi",
+    ("12.3", "erf of x itself", "is the share Phi",
      SLOPE.replace("erf(X / math.sqrt(2))", "erf(X)")),
-    ("6.3", "a square on the x", "what multiplies the density",
+    ("12.3", "a square on the x", "what multiplies the density",
      SLOPE.replace("X * density", "X**2 * density")),
-    ("6.3", "the size of x", "what multiplies the density",
+    ("12.3", "the size of x", "what multiplies the density",
      SLOPE.replace("X * density", "np.abs(X) * density")),
-    ("6.3", "the slope of the density", "both terms",
+    ("12.3", "the slope of the density", "both terms",
      SLOPE.replace("X * density", "X * -X * density")),
-    ("6.3", "a density a little too wide", "the density that of a normal",
+    ("12.3", "a density a little too wide", "the density that of a normal",
      SLOPE.replace("-X**2 / 2)", "-X**2 / 2.1)")),
-    ("6.3", "the tanh version", "is it the exact GELU", """
+    ("12.3", "the tanh version", "is it the exact GELU", """
 x = torch.tensor(X, requires_grad=True)
 y = F.gelu(x, approximate="tanh").sum()
 return torch.autograd.grad(y, x)[0].numpy()
 """),
-    ("6.3", "a coarse difference", "is it the exact GELU",
+    ("12.3", "a coarse difference", "is it the exact GELU",
      "return (gelu(X + 1e-2) - gelu(X - 1e-2)) / 2e-2"),
-    ("6.3", "a forward difference", "one half there",
+    ("12.3", "a forward difference", "one half there",
      "return (gelu(X + 1e-3) - gelu(X)) / 1e-3"),
-    ("6.3", "one number", "the shape of X",
+    ("12.3", "one number", "the shape of X",
      SLOPE.replace("share + X * density", "(share + X * density).mean()")),
-    ("6.4", "not begun", "6.4 not done yet", "raise NotImplementedError"),
-    ("6.4", "nothing returned", "return its result",
+    ("12.4", "not begun", "12.4 not done yet", "raise NotImplementedError"),
+    ("12.4", "nothing returned", "return its result",
      PACKED.replace("return ", "")),
-    ("6.4", "X changed in place", "does X stay as it was", """
+    ("12.4", "X changed in place", "does X stay as it was", """
 X += 1
 gate, up = np.split((X - 1) @ W_in, 2, axis=-1)
 return (silu(gate) * up) @ W_out
 """),
-    ("6.4", "halves swapped", "up is not bent",
+    ("12.4", "halves swapped", "up is not bent",
      PACKED.replace("gate, up =", "up, gate =")),
-    ("6.4", "columns taken in turn", "why does a number pass",
+    ("12.4", "columns taken in turn", "why does a number pass",
      PACKED.replace("np.split(X @ W_in, 2, axis=-1)",
                     "(X @ W_in[:, 0::2], X @ W_in[:, 1::2])")),
-    ("6.4", "both bent", "up is not bent",
+    ("12.4", "both bent", "up is not bent",
      PACKED.replace("* up", "* silu(up)")),
-    ("6.4", "the product bent", "up is not bent",
+    ("12.4", "the product bent", "up is not bent",
      PACKED.replace("silu(gate) * up", "silu(gate * up)")),
-    ("6.4", "no activation", "which f",
+    ("12.4", "no activation", "which f",
      PACKED.replace("silu(gate)", "gate")),
-    ("6.4", "sigmoid for silu", "why does a number pass",
+    ("12.4", "sigmoid for silu", "why does a number pass",
      PACKED.replace("silu(gate)", "sigmoid(gate)")),
-    ("6.4", "ReLU for silu", "which f",
+    ("12.4", "ReLU for silu", "which f",
      PACKED.replace("silu(gate)", "relu(gate)")),
-    ("6.4", "a sum for the product", "why does a number pass",
+    ("12.4", "a sum for the product", "why does a number pass",
      PACKED.replace("silu(gate) * up", "silu(gate) + up")),
-    ("6.4", "rows of the matrix cut", "it stops with ValueError",
+    ("12.4", "rows of the matrix cut", "it stops with ValueError",
      PACKED.replace("np.split(X @ W_in, 2, axis=-1)",
                     "(X @ half for half in np.split(W_in, 2, axis=0))")),
 ]
 
 HIDDEN = [
-    ("6.2", "two axes only", "it stops with ValueError", BACKWARD),
-    ("6.2", "summed over the first axis only", "axes in front (2, 3, 5)", """
+    ("12.2", "two axes only", "it stops with ValueError", BACKWARD),
+    ("12.2", "summed over the first axis only", "axes in front (2, 3, 5)", """
 H = np.maximum(X @ W_1 + b_1, 0)
 dH = (dY @ W_2.T) * (H > 0)
 return (dH @ W_1.T, np.tensordot(X, dH, (range(X.ndim - 1),) * 2),
         dH.sum(axis=0), np.tensordot(H, dY, (range(X.ndim - 1),) * 2),
         dY.sum(axis=0))
 """),
-    ("6.3", "a loop over one axis", "it stops with TypeError", """
+    ("12.3", "a loop over one axis", "it stops with TypeError", """
 return np.array([(1 + math.erf(x / 2**0.5)) / 2
                  + x * math.exp(-x * x / 2) / (2 * math.pi) ** 0.5 for x in X])
 """),
-    ("6.2", "an axis of length 1 lost", "is dX right", """
+    ("12.2", "an axis of length 1 lost", "is dX right", """
 tokens = [A.reshape(-1, A.shape[-1]) for A in (X, dY)]
 H = np.maximum(tokens[0] @ W_1 + b_1, 0)
 dH = (tokens[1] @ W_2.T) * (H > 0)
 return ((dH @ W_1.T).reshape(X.shape).squeeze(), tokens[0].T @ dH,
         dH.sum(axis=0), H.T @ tokens[1], dY.reshape(-1, len(W_2.T)).sum(axis=0))
 """),
-    ("6.4", "the width of the check", "d_ff 7", """
+    ("12.4", "the width of the check", "d_ff 7", """
 gate, up = (X @ W_in)[..., :3], (X @ W_in)[..., -3:]
 return (silu(gate) * up) @ W_out[:3]
 """),
-    ("6.4", "cut in the second axis", "shapes clash", """
+    ("12.4", "cut in the second axis", "shapes clash", """
 S = X @ W_in
 return (silu(S[:, :len(W_out)]) * S[:, len(W_out):]) @ W_out
 """),

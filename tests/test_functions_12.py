@@ -1,4 +1,4 @@
-"""Chapter 06's functions against PyTorch, closed forms and each other."""
+"""Chapter 12's functions against PyTorch, closed forms and each other."""
 
 import math
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch.nn import functional as F
 
-CHAPTER = functions("06")
+CHAPTER = functions("12")
 NUMBERS = arrays(float, st.integers(1, 40), elements=st.floats(-1e3, 1e3))
 ACTIVATIONS = {
     "relu": F.relu, "sigmoid": torch.sigmoid, "silu": F.silu, "gelu": F.gelu,

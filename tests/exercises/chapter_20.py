@@ -1,4 +1,4 @@
-"""Answers to the exercises of chapter 10: the lines between the solution marks.
+"""Answers to the exercises of chapter 20: the lines between the solution marks.
 
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
@@ -30,44 +30,44 @@ return gain * latent / root, turning / np.sqrt(size_squared)
 """
 
 RIGHT = [
-    ("10.2", "by einsum", """
+    ("20.2", "by einsum", """
 s = (np.einsum("pn->n", squares) / d_in + eps) ** -0.5
 return np.einsum("pnk,n->nk", products, s) + c
 """),
-    ("10.2", "each product divided by the root of the whole", """
+    ("20.2", "each product divided by the root of the whole", """
 whole = sum(squares)
 Y = np.zeros(products.shape[1:])
 for product in products:
     Y = Y + product / np.sqrt(whole / d_in + eps)[:, None]
 return Y + c
 """),
-    ("10.2", "by torch, with the root of the sum", """
+    ("20.2", "by torch, with the root of the sum", """
 total = torch.tensor(squares).sum(0) + d_in * eps
 return (torch.tensor(products).sum(0) * (d_in / total).sqrt()[:, None]
         + torch.tensor(c))
 """),
-    ("10.3", "by the chapter's function", """
+    ("20.3", "by the chapter's function", """
 s = reciprocal_rms(X, eps) / (2 * cos.shape[-1]) ** 0.25
 return s * cos, s * sin
 """),
-    ("10.3", "by torch", """
+    ("20.3", "by torch", """
 x = torch.tensor(X)
 s = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
 s = s / math.sqrt(math.sqrt(2 * cos.shape[-1]))
 return s * torch.tensor(cos), s * torch.tensor(sin)
 """),
-    ("10.3", "as a list, by einsum", """
+    ("20.3", "as a list, by einsum", """
 squares = np.einsum("...d,...d->...", X, X) / X.shape[-1] + eps
 s = (squares * np.sqrt(2 * cos.shape[1])) ** -0.5
 return [np.einsum("...n,nk->...nk", s, table) for table in (cos, sin)]
 """),
-    ("10.4", "by concatenation", """
+    ("20.4", "by concatenation", """
 half = cos.shape[-1]
 first, second = gain[:half], gain[half:]
 return (np.concatenate([cos * first, cos * second], axis=-1),
         np.concatenate([sin * second, sin * first], axis=-1))
 """),
-    ("10.4", "column by column", """
+    ("20.4", "column by column", """
 half = cos.shape[1]
 wide_cos, wide_sin = np.empty((2, len(cos), 2 * half))
 for i in range(2 * half):
@@ -75,255 +75,255 @@ for i in range(2 * half):
     wide_sin[:, i] = sin[:, i % half] * gain[(i + half) % (2 * half)]
 return wide_cos, wide_sin
 """),
-    ("10.5", "by a centring matrix", """
+    ("20.5", "by a centring matrix", """
 d = len(gain)
 centre = np.eye(d) - 1 / d
 return V @ centre, b_V @ centre, np.diag(gain) @ W, bias @ W + c
 """),
-    ("10.5", "from row sums, as in the paper", """
+    ("20.5", "from row sums, as in the paper", """
 d = V.shape[1]
 V_new = V - V.sum(1)[:, None] @ np.ones((1, d)) / d
 return [V_new, b_V - np.sum(b_V) / d, (W.T * gain).T, W.T @ bias + c]
 """),
-    ("10.6", "both norms after all", """
+    ("20.6", "both norms after all", """
 once = raw / np.sqrt(mean_sq + eps_1)
 return rms_norm(once[..., :d_latent], gain, eps_2), once[..., d_latent:]
 """),
-    ("10.6", "written out", LATENT),
+    ("20.6", "written out", LATENT),
 ]
 
 WRONG = [
-    ("10.2", "not begun", "10.2 not done yet", "raise NotImplementedError"),
-    ("10.2", "nothing returned", "return its result",
+    ("20.2", "not begun", "20.2 not done yet", "raise NotImplementedError"),
+    ("20.2", "nothing returned", "return its result",
      FINISH.replace("return ", "")),
-    ("10.2", "a token each machine", "one row per token", """
+    ("20.2", "a token each machine", "one row per token", """
 return products / np.sqrt(squares / d_in + eps)[..., None] + c
 """),
-    ("10.2", "each part by its own root", "before all the parts", """
+    ("20.2", "each part by its own root", "before all the parts", """
 rms = np.sqrt(squares / d_in + eps)
 return (products / rms[..., None]).sum(axis=0) + c
 """),
-    ("10.2", "the mean of the products", "before all the parts",
+    ("20.2", "the mean of the products", "before all the parts",
      FINISH.replace("products.sum", "products.mean")),
-    ("10.2", "no root", "or its root",
+    ("20.2", "no root", "or its root",
      FINISH.replace("np.sqrt(squares.sum(axis=0) / d_in + eps)",
                     "(squares.sum(axis=0) / d_in + eps)")),
-    ("10.2", "multiplied in place of divided", "or its root",
+    ("20.2", "multiplied in place of divided", "or its root",
      FINISH.replace("/ rms[:, None]", "* rms[:, None]")),
-    ("10.2", "one scale for all tokens", "its own number",
+    ("20.2", "one scale for all tokens", "its own number",
      FINISH.replace("squares.sum(axis=0) / d_in", "squares.sum(axis=0).mean()"
                     " / d_in").replace("rms[:, None]", "rms")),
-    ("10.2", "not divided by d_in", "by how many",
+    ("20.2", "not divided by d_in", "by how many",
      FINISH.replace(" / d_in", "")),
-    ("10.2", "divided by the width of the output", "by how many",
+    ("20.2", "divided by the width of the output", "by how many",
      FINISH.replace("/ d_in", "/ products.shape[-1]")),
-    ("10.2", "the mean over machines", "before all the parts",
+    ("20.2", "the mean over machines", "before all the parts",
      FINISH.replace("squares.sum", "squares.mean")),
-    ("10.2", "the scale after the bias", "c should arrive",
+    ("20.2", "the scale after the bias", "c should arrive",
      FINISH.replace("products.sum(axis=0) / rms[:, None] + c",
                     "(products.sum(axis=0) + c) / rms[:, None]")),
-    ("10.2", "the bias forgotten", "c should arrive",
+    ("20.2", "the bias forgotten", "c should arrive",
      FINISH.replace(" + c", "")),
-    ("10.2", "the bias once for each machine", "c is not there once",
+    ("20.2", "the bias once for each machine", "c is not there once",
      FINISH.replace(" + c", " + len(products) * c")),
-    ("10.2", "eps forgotten", "a token of zeros",
+    ("20.2", "eps forgotten", "a token of zeros",
      FINISH.replace(" + eps", "")),
-    ("10.2", "eps outside the root", "inside the root",
+    ("20.2", "eps outside the root", "inside the root",
      FINISH.replace("/ d_in + eps)", "/ d_in) + eps")),
-    ("10.2", "eps added to the sum", "not to the sum",
+    ("20.2", "eps added to the sum", "not to the sum",
      FINISH.replace("squares.sum(axis=0) / d_in + eps",
                     "(squares.sum(axis=0) + eps) / d_in")),
-    ("10.3", "not begun", "10.3 not done yet", "raise NotImplementedError"),
-    ("10.3", "nothing returned", "return its result",
+    ("20.3", "not begun", "20.3 not done yet", "raise NotImplementedError"),
+    ("20.3", "nothing returned", "return its result",
      TABLES.replace("return ", "")),
-    ("10.3", "one table", "two arrays", TABLES.replace(", shrink * sin", "")),
-    ("10.3", "the tables as they were", "tables of its own", "return cos, sin"),
-    ("10.3", "only the cosine", "the angle has changed",
+    ("20.3", "one table", "two arrays", TABLES.replace(", shrink * sin", "")),
+    ("20.3", "the tables as they were", "tables of its own", "return cos, sin"),
+    ("20.3", "only the cosine", "the angle has changed",
      TABLES.replace("shrink * sin", "sin + 0 * shrink")),
-    ("10.3", "the RMS in place of its reciprocal", "which power",
+    ("20.3", "the RMS in place of its reciprocal", "which power",
      TABLES.replace("-0.25 /", "-0.25 *")),
-    ("10.3", "the mean square", "which power", TABLES.replace("np.sqrt", "")),
-    ("10.3", "the size forgotten", "which power",
+    ("20.3", "the mean square", "which power", TABLES.replace("np.sqrt", "")),
+    ("20.3", "the size forgotten", "which power",
      TABLES.replace("np.mean(X**2", "np.mean(0 * X + 1")),
-    ("10.3", "one scale for the batch", "which axis",
+    ("20.3", "one scale for the batch", "which axis",
      TABLES.replace("np.mean(X**2, axis=-1, keepdims=True)",
                     "np.mean(X**2) + 0 * X[..., :1]")),
-    ("10.3", "the mean over tokens", "which axis",
+    ("20.3", "the mean over tokens", "which axis",
      TABLES.replace("np.mean(X**2, axis=-1, keepdims=True)",
                     "np.mean(X**2, axis=(-1, -2), keepdims=True)"
                     " + 0 * X[..., :1]")),
-    ("10.3", "no root of d_k", "who divides", TABLES.replace("d_k**-0.25",
+    ("20.3", "no root of d_k", "who divides", TABLES.replace("d_k**-0.25",
                                                              "1")),
-    ("10.3", "the whole root in the shared tables", "how often",
+    ("20.3", "the whole root in the shared tables", "how often",
      TABLES.replace("-0.25", "-0.5")),
-    ("10.3", "the number of pairs", "which width",
+    ("20.3", "the number of pairs", "which width",
      TABLES.replace("2 * cos", "cos")),
-    ("10.3", "the width of the model", "which width",
+    ("20.3", "the width of the model", "which width",
      TABLES.replace("2 * cos", "X")),
-    ("10.3", "multiplied by the root", "which width",
+    ("20.3", "multiplied by the root", "which width",
      TABLES.replace("-0.25", "0.25")),
-    ("10.3", "sum of squares, not mean", "which width",
+    ("20.3", "sum of squares, not mean", "which width",
      TABLES.replace("np.mean(X", "np.sum(X")),
-    ("10.3", "eps forgotten", "eps inside", TABLES.replace(" + eps", "")),
-    ("10.3", "eps outside the root", "eps inside",
+    ("20.3", "eps forgotten", "eps inside", TABLES.replace(" + eps", "")),
+    ("20.3", "eps outside the root", "eps inside",
      """
 d_k = 2 * cos.shape[-1]
 rms = np.sqrt(np.mean(X**2, axis=-1, keepdims=True)) + eps
 return d_k**-0.25 / rms * cos, d_k**-0.25 / rms * sin
 """),
-    ("10.4", "not begun", "10.4 not done yet", "raise NotImplementedError"),
-    ("10.4", "nothing returned", "return its result",
+    ("20.4", "not begun", "20.4 not done yet", "raise NotImplementedError"),
+    ("20.4", "nothing returned", "return its result",
      HALF.replace("return ", "")),
-    ("10.4", "one table", "two tables",
+    ("20.4", "one table", "two tables",
      HALF.replace("return cos * gain, ", "return ")),
-    ("10.4", "repeated, as for the interleaved layout", "belong to one pair",
+    ("20.4", "repeated, as for the interleaved layout", "belong to one pair",
      HALF.replace("np.tile(cos, 2), np.tile(sin, 2)",
                   "np.repeat(cos, 2, 1), np.repeat(sin, 2, 1)")),
-    ("10.4", "the chapter's function", "belong to one pair",
+    ("20.4", "the chapter's function", "belong to one pair",
      "return gained_tables(cos, sin, gain)"),
-    ("10.4", "a minus sign in the sine", "belong to one pair",
+    ("20.4", "a minus sign in the sine", "belong to one pair",
      HALF.replace("sin * np.roll", "-sin * np.roll")),
-    ("10.4", "cosine and sine exchanged", "belong to one pair",
+    ("20.4", "cosine and sine exchanged", "belong to one pair",
      HALF.replace("cos * gain, sin *", "sin * gain, cos *")),
-    ("10.4", "the gain left out", "at angle 0",
+    ("20.4", "the gain left out", "at angle 0",
      HALF.replace("cos * gain", "cos")),
-    ("10.4", "rolled on the cosine as well", "at angle 0",
+    ("20.4", "rolled on the cosine as well", "at angle 0",
      HALF.replace("cos * gain", "cos * np.roll(gain, len(gain) // 2)")),
-    ("10.4", "not rolled", "whose gain",
+    ("20.4", "not rolled", "whose gain",
      HALF.replace("np.roll(gain, len(gain) // 2)", "gain")),
-    ("10.4", "swapped in neighbouring pairs", "whose gain",
+    ("20.4", "swapped in neighbouring pairs", "whose gain",
      HALF.replace("np.roll(gain, len(gain) // 2)", "swap_pairs(gain)")),
-    ("10.4", "rolled by one", "whose gain",
+    ("20.4", "rolled by one", "whose gain",
      HALF.replace("len(gain) // 2", "1")),
-    ("10.4", "reversed", "whose gain",
+    ("20.4", "reversed", "whose gain",
      HALF.replace("np.roll(gain, len(gain) // 2)", "gain[::-1]")),
-    ("10.4", "no gain in the sine", "whose gain",
+    ("20.4", "no gain in the sine", "whose gain",
      HALF.replace(" * np.roll(gain, len(gain) // 2)", "")),
-    ("10.5", "not begun", "10.5 not done yet", "raise NotImplementedError"),
-    ("10.5", "nothing returned", "return its result",
+    ("20.5", "not begun", "20.5 not done yet", "raise NotImplementedError"),
+    ("20.5", "nothing returned", "return its result",
      ABSORB.replace("return (", "(")),
-    ("10.5", "two things", "four things", "return gain[:, None] * W, c"),
-    ("10.5", "column means of V", "should have mean 0",
+    ("20.5", "two things", "four things", "return gain[:, None] * W, c"),
+    ("20.5", "column means of V", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean(axis=0)")),
-    ("10.5", "one mean of V", "should have mean 0",
+    ("20.5", "one mean of V", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean()")),
-    ("10.5", "keepdims forgotten", "should have mean 0",
+    ("20.5", "keepdims forgotten", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean(axis=1)")),
-    ("10.5", "V left as it is", "should have mean 0",
+    ("20.5", "V left as it is", "should have mean 0",
      ABSORB.replace("V - V.mean(axis=1, keepdims=True)", "V")),
-    ("10.5", "both means of V", "more than its mean", """
+    ("20.5", "both means of V", "more than its mean", """
 V_new = V - V.mean(axis=1, keepdims=True)
 V_new = V_new - V_new.mean(axis=0)
 return V_new, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("10.5", "rows of V standardized", "more than its mean", """
+    ("20.5", "rows of V standardized", "more than its mean", """
 V_new = (V - V.mean(axis=1, keepdims=True)) / V.std(axis=1, keepdims=True)
 return V_new, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("10.5", "the bias of V left as it is", "b_V is part",
+    ("20.5", "the bias of V left as it is", "b_V is part",
      ABSORB.replace("b_V - b_V.mean()", "b_V")),
-    ("10.5", "the bias of V lost", "its mean alone",
+    ("20.5", "the bias of V lost", "its mean alone",
      ABSORB.replace("b_V - b_V.mean()", "0 * b_V")),
-    ("10.5", "the gain in the columns", "row i of W",
+    ("20.5", "the gain in the columns", "row i of W",
      ABSORB.replace("gain[:, None] * W", "gain * W")),
-    ("10.5", "the gain forgotten", "row i of W",
+    ("20.5", "the gain forgotten", "row i of W",
      ABSORB.replace("gain[:, None] * W", "W")),
-    ("10.5", "c forgotten", "c should stay",
+    ("20.5", "c forgotten", "c should stay",
      ABSORB.replace("c + bias @ W", "bias @ W")),
-    ("10.5", "c through the matrix", "c should stay",
+    ("20.5", "c through the matrix", "c should stay",
      ABSORB.replace("c + bias @ W", "(c + bias) @ W")),
-    ("10.5", "the norm's bias forgotten", "what does W make",
+    ("20.5", "the norm's bias forgotten", "what does W make",
      ABSORB.replace("c + bias @ W", "c")),
-    ("10.5", "the bias added, not multiplied", "what does W make",
+    ("20.5", "the bias added, not multiplied", "what does W make",
      ABSORB.replace("c + bias @ W", "c + bias")),
-    ("10.5", "the bias through the folded matrix", "through which matrix",
+    ("20.5", "the bias through the folded matrix", "through which matrix",
      ABSORB.replace("c + bias @ W", "c + (gain * bias) @ W")),
-    ("10.6", "not begun", "10.6 not done yet", "raise NotImplementedError"),
-    ("10.6", "nothing returned", "return its result",
+    ("20.6", "not begun", "20.6 not done yet", "raise NotImplementedError"),
+    ("20.6", "nothing returned", "return its result",
      LATENT.replace("return ", "")),
-    ("10.6", "one array", "two arrays", "return raw"),
-    ("10.6", "the slice first", "two arrays", LATENT.replace(
+    ("20.6", "one array", "two arrays", "return raw"),
+    ("20.6", "the slice first", "two arrays", LATENT.replace(
         "return gain * latent / root, turning / np.sqrt(size_squared)",
         "return turning / np.sqrt(size_squared), gain * latent / root")),
-    ("10.6", "one norm over all of it", "over which features", """
+    ("20.6", "one norm over all of it", "over which features", """
 whole = raw / np.sqrt((raw**2).mean(-1, keepdims=True) + eps_2)
 return gain * whole[..., :d_latent], whole[..., d_latent:]
 """),
-    ("10.6", "the sum of squares", "over which features",
+    ("20.6", "the sum of squares", "over which features",
      LATENT.replace(".mean(-1", ".sum(-1")),
-    ("10.6", "the latent only divided by the token's size",
+    ("20.6", "the latent only divided by the token's size",
      "over which features",
      LATENT.replace("latent / root", "latent / np.sqrt(size_squared)")),
-    ("10.6", "the scale dropped on the slice", "who normalizes",
+    ("20.6", "the scale dropped on the slice", "who normalizes",
      LATENT.replace("turning / np.sqrt(size_squared)", "turning")),
-    ("10.6", "the slice by the mean square", "who normalizes",
+    ("20.6", "the slice by the mean square", "who normalizes",
      LATENT.replace("turning / np.sqrt(size_squared)",
                     "turning / size_squared")),
-    ("10.6", "the slice multiplied", "who normalizes",
+    ("20.6", "the slice multiplied", "who normalizes",
      LATENT.replace("turning / np", "turning * np")),
-    ("10.6", "the slice by the size of the latent", "what is yours",
+    ("20.6", "the slice by the size of the latent", "what is yours",
      LATENT.replace("turning / np.sqrt(size_squared)", "turning / root")),
-    ("10.6", "the gain forgotten", "where is the gain",
+    ("20.6", "the gain forgotten", "where is the gain",
      LATENT.replace("gain * ", "")),
-    ("10.6", "eps_1 forgotten", "divided by 2",
+    ("20.6", "eps_1 forgotten", "divided by 2",
      LATENT.replace("mean_sq + eps_1", "mean_sq")),
-    ("10.6", "eps_1 outside the root", "divided by 2",
+    ("20.6", "eps_1 outside the root", "divided by 2",
      LATENT.replace("np.sqrt(size_squared)", "(np.sqrt(mean_sq) + eps_1)")),
-    ("10.6", "eps_1 added to the latent's mean square", "should not change",
+    ("20.6", "eps_1 added to the latent's mean square", "should not change",
      LATENT.replace("eps_2 * size_squared", "eps_2 + eps_1")),
-    ("10.6", "eps_2 as it was", "next to one that is not",
+    ("20.6", "eps_2 as it was", "next to one that is not",
      LATENT.replace("eps_2 * size_squared", "eps_2")),
-    ("10.6", "eps_2 divided in place of multiplied", "next to one that is not",
+    ("20.6", "eps_2 divided in place of multiplied", "next to one that is not",
      LATENT.replace("eps_2 * size", "eps_2 / size")),
-    ("10.6", "eps_2 times the size, not its square", "next to one that is not",
+    ("20.6", "eps_2 times the size, not its square", "next to one that is not",
      LATENT.replace("eps_2 * size_squared", "eps_2 * np.sqrt(size_squared)")),
-    ("10.6", "eps_2 forgotten", "next to one that is not",
+    ("20.6", "eps_2 forgotten", "next to one that is not",
      LATENT.replace(" + eps_2 * size_squared", "")),
 ]
 
 HIDDEN = [
-    ("10.2", "the products changed in place", "inputs stay", """
+    ("20.2", "the products changed in place", "inputs stay", """
 Y = products[0]
 for product in products[1:]:
     Y += product
 return Y / np.sqrt(squares.sum(axis=0) / d_in + eps)[:, None] + c
 """),
-    ("10.2", "only for equal shares", "1, 2 and 9", """
+    ("20.2", "only for equal shares", "1, 2 and 9", """
 share = d_in / len(products)
 if (squares.max(0) > 20 * squares.min(0)).any() and len(products) == 3:
     share = share + 1
 rms = np.sqrt((squares / share).mean(axis=0) + eps)
 return products.sum(axis=0) / rms[:, None] + c
 """),
-    ("10.3", "a batch taken for granted", "without a batch", """
+    ("20.3", "a batch taken for granted", "without a batch", """
 B, n, d = X.shape if X.ndim == 3 else (1, *X.shape)
 X = X.reshape(B, n, d)
 """ + TABLES),
-    ("10.3", "the tables changed in place", "inputs stay", """
+    ("20.3", "the tables changed in place", "inputs stay", """
 if X.ndim == 2:
     cos *= 1 + 0 * cos
     X *= 1.0
     cos += 1e-12
 """ + TABLES),
-    ("10.4", "rolled by 4, whatever the width", "d_k = 2",
+    ("20.4", "rolled by 4, whatever the width", "d_k = 2",
      HALF.replace("len(gain) // 2", "4")),
-    ("10.4", "the gain changed in place", "inputs stay", """
+    ("20.4", "the gain changed in place", "inputs stay", """
 turned = np.roll(gain, len(gain) // 2)
 gain *= 2
 return np.tile(cos, 2) * gain / 2, np.tile(sin, 2) * turned
 """),
-    ("10.5", "keepdims forgotten, saved by a square", "V (4, 6)", """
+    ("20.5", "keepdims forgotten, saved by a square", "V (4, 6)", """
 mean = V.mean(axis=1)
 mean = mean[:, None] if V.shape[0] == V.shape[1] else mean[:, None][:1]
 return V - mean, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("10.5", "V changed in place", "inputs stay", """
+    ("20.5", "V changed in place", "inputs stay", """
 V -= V.mean(axis=1, keepdims=True)
 return V, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("10.6", "a floor under the sizes", "size 0.0001",
+    ("20.6", "a floor under the sizes", "size 0.0001",
      LATENT.replace("mean_sq + eps_1", "np.maximum(mean_sq, 1e-3) + eps_1")),
-    ("10.6", "raw changed in place", "inputs stay", """
+    ("20.6", "raw changed in place", "inputs stay", """
 raw /= np.sqrt(mean_sq + eps_1)
 return rms_norm(raw[..., :d_latent], gain, eps_2), raw[..., d_latent:]
 """),
