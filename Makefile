@@ -3,12 +3,13 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(CHAPTER)*_*.ipynb)))
 
-.PHONY: book test refresh lint serve assignments colab help
+.PHONY: book test battery refresh lint serve assignments colab help
 
 help:
 	@echo "make book         build the site, in _build/html"
 	@echo "make test         run every notebook and compare; then tests/"
 	@echo "make refresh      run every notebook in place, keep what it shows"
+	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make lint         ruff, over scripts and notebooks"
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
@@ -23,11 +24,16 @@ book: .venv/ready
 test: .venv/ready
 	@$(BIN)/python -m pytest
 
+battery: .venv/ready
+	@$(BIN)/python tests/battery.py $(CHAPTER)
+
 refresh: .venv/ready
 	@$(BIN)/python -m tools.refresh
 
 lint: .venv/ready
 	@$(BIN)/ruff check .
+	@$(BIN)/codespell . .github/
+	@$(BIN)/zizmor --offline -q --min-severity=medium .github
 
 serve: book
 	@echo "http://localhost:$(PORT)  (stop with Ctrl-C)"

@@ -197,3 +197,15 @@ def test_answers_on_paper():
     eye, V = np.eye(2), np.array([[1.0, 2], [3, 5]])
     hers = CHAPTER.softmax((eye @ eye.T / 2**0.5).T).T @ V
     assert np.allclose(hers, pytorch(eye, eye, V))
+
+
+def test_attention_takes_tensors_and_refuses_those_with_gradients():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(3, 4, 6))
+    mask = np.tri(4, dtype=bool)
+    given = [torch.tensor(array) for array in (Q, K, V, mask)]
+    want = CHAPTER.attention(Q, K, V, mask)
+    assert np.array_equal(CHAPTER.attention(*given), want)
+    given[0].requires_grad_()
+    with pytest.raises(RuntimeError, match="detach"):
+        CHAPTER.attention(*given)

@@ -194,3 +194,29 @@ def test_multiplications(t, d, h):
     for n_new in (1, t):
         assert CHAPTER.multiplications_for(n_new, t, d, h) == (
             4 * n_new * d**2 + 2 * n_new * t * d)
+
+
+@pytest.mark.parametrize("name", ["in_proj_bias", "out_proj.bias"])
+def test_biases_that_would_be_left_out_are_refused(name):
+    module = nn.MultiheadAttention(6, 2)            # biases of 0
+    assert len(CHAPTER.heads_from_torch(module)) == 4
+    nn.init.constant_(module.get_parameter(name), 1)
+    with pytest.raises(ValueError, match="bias=False"):
+        CHAPTER.heads_from_torch(module)
+
+
+@pytest.mark.parametrize("h_kv", [1, 2, 4])
+def test_a_cache_with_fewer_key_heads_is_right_or_refused(h_kv):
+    rng = np.random.default_rng(h_kv)
+    X, W_Q = rng.normal(size=(5, 6)), rng.normal(size=(4, 6, 3))
+    W_K, W_V = rng.normal(size=(2, h_kv, 6, 3))
+    W_O = rng.normal(size=(4, 3, 6))
+    cache = CHAPTER.empty_cache(W_K, W_V)
+    if h_kv == 2:
+        with pytest.raises(ValueError, match="2 key heads for 4 heads"):
+            CHAPTER.cached_attention(X, cache, W_Q, W_K, W_V, W_O)
+        return
+    got, _ = CHAPTER.cached_attention(X, cache, W_Q, W_K, W_V, W_O)
+    each = [W.repeat(4 // h_kv, axis=0) for W in (W_K, W_V)]
+    assert np.allclose(got, CHAPTER.multi_head_attention(
+        X, W_Q, *each, W_O, CHAPTER.causal_mask(5, 5)))

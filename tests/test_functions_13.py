@@ -511,3 +511,16 @@ def test_positions_from_the_end():
     for t in range(4):
         assert np.array_equal(
             got[:, t], params["E"][ids[:, t]] + params["P"][3 - t])
+
+
+def test_a_target_below_0_is_refused():
+    logits = np.random.default_rng(0).normal(size=(3, 5))
+    assert CHAPTER.bet_loss(logits, np.array([0, 1, 4])) > 0
+    with pytest.raises(ValueError, match="-1"):     # not the last word
+        CHAPTER.bet_loss(logits, np.array([0, 1, -1]))
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0])
+def test_a_temperature_that_is_not_positive_is_refused(temperature):
+    with pytest.raises(ValueError, match="argmax"):
+        CHAPTER.sample(np.ones((2, 3)), temperature, np.random.default_rng(0))

@@ -201,3 +201,20 @@ def test_answers_of_the_overwriting_task():
             assert last[b, key] == (what[at[-1]] if len(at) else -1)
             assert (written[b, key].numpy()
                     == np.bincount(what[at], minlength=6)).all()
+
+
+@pytest.mark.parametrize("rule", ["sum_rule", "delta_rule",
+                                  "gated_delta_rule",
+                                  "linear_attention_by_state"])
+def test_values_that_are_integers_are_not_cut(rule):
+    rng = np.random.default_rng(0)
+    Q, K = rng.uniform(0.1, 1, size=(2, 6, 4))
+    V, rest = rng.integers(-9, 9, size=(6, 3)), rng.uniform(size=(2, 6))
+    rest = rest[:{"delta_rule": 1, "gated_delta_rule": 2}.get(rule, 0)]
+    got, want = (getattr(CHAPTER, rule)(Q, K, values, *rest)[0]
+                 for values in (V, V.astype(float)))
+    assert got.dtype == want.dtype and np.array_equal(got, want)
+    assert not np.array_equal(want, np.round(want))
+    small = getattr(CHAPTER, rule)(*(a.astype(np.float32) for a in
+                                     (Q, K, V, *rest)))[0]
+    assert small.dtype == np.float32

@@ -3,7 +3,38 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def tokens(rng):
+    """Tokens of unequal size and mean, (..., n, d), up to two axes in front."""
+    shape = (*rng.integers(1, 5, size=rng.integers(0, 3)),
+             *rng.integers(2, 7, size=2))
+    size = 10 ** rng.uniform(-2, 3, size=(*shape[:-1], 1))
+    return size * (rng.normal(size=shape) + rng.normal())
+
+
+def draw_4_3(rng):
+    X = tokens(rng)
+    gain, bias = rng.normal(size=(2, X.shape[-1]))
+    return X, gain, bias, 10 ** rng.uniform(-8, 0)
+
+
+def draw_4_4(rng):
+    shape = rng.integers(1, 5, size=rng.integers(0, 4))
+    X = rng.normal(size=(*shape, rng.integers(2, 40)))
+    X = X * 10 ** rng.uniform(-5, 3.5, size=(*shape, 1))
+    gain = rng.normal(size=X.shape[-1])
+    return (X.astype(np.float16), gain.astype(np.float16),
+            10 ** rng.uniform(-9, 0))
+
+
+DOMAIN = {"4.3": draw_4_3, "4.4": draw_4_4}
+PRECISE = {}
 
 RIGHT = [
     ("4.3", "by einsum", """
