@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(CHAPTER)*_*.ipynb)))
 
-.PHONY: book test battery refresh lint serve assignments colab help
+.PHONY: book test battery refresh lint serve assignments colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -14,6 +14,7 @@ help:
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
+	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
 
 # A failed build forgets what it read: the next one repeats every warning.
 book: .venv/ready
@@ -44,6 +45,9 @@ assignments: .nbgrader/ready
 
 colab: .venv/ready .colab/ready
 	@$(BIN)/python -m tools.colab
+
+portable: .venv/ready
+	@$(BIN)/python -m tools.portable book/$(or $(CHAPTER),*)_*.ipynb
 
 .venv/ready: requirements.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
