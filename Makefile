@@ -10,7 +10,7 @@ help:
 	@echo "make test         run every notebook and compare; then tests/"
 	@echo "make refresh      run every notebook in place, keep what it shows"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
-	@echo "make lint         ruff, over scripts and notebooks"
+	@echo "make lint         ruff, spelling, rights of the workflows"
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
