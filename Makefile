@@ -1,15 +1,18 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
-CHAPTERS := $(notdir $(basename $(wildcard book/$(CHAPTER)*_*.ipynb)))
+CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test battery refresh lint serve assignments colab portable help
+.PHONY: book test check battery experiments refresh lint serve assignments colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
-	@echo "make test         run every notebook and compare; then tests/"
+	@echo "make test         run every notebook and compare; then tests/: 3 minutes"
+	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
+	@echo "make check        no notebook, no browser, no edition: 20 seconds"
 	@echo "make refresh      run every notebook in place, keep what it shows"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
+	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, rights of the workflows"
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
@@ -23,10 +26,17 @@ book: .venv/ready
 	@echo "Read it: file://$(CURDIR)/_build/html/index.html  (or: make serve)"
 
 test: .venv/ready
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(if $(CHAPTER),--chapter $(CHAPTER))
+
+check: .venv/ready
+	@$(BIN)/python -m pytest $(if $(CHAPTER),--chapter $(CHAPTER)) tests \
+	  --ignore tests/test_site.py --ignore tests/test_editions.py
 
 battery: .venv/ready
 	@$(BIN)/python tests/battery.py $(CHAPTER)
+
+experiments: .venv/ready
+	@$(BIN)/python -m experiments.run $(CHAPTER)
 
 refresh: .venv/ready
 	@$(BIN)/python -m tools.refresh

@@ -1,0 +1,59 @@
+"""The tables of experiments/ are those that the chapters print, and can be
+computed again: here one row each, in full by `make experiments`."""
+
+import re
+from runpy import run_path
+
+import pytest
+from chapters import BOOK, cells
+
+from experiments import run
+
+each_script = pytest.mark.parametrize(
+    "path", run.SCRIPTS, ids=[path.stem for path in run.SCRIPTS])
+
+
+def told(chapter):
+    """The lines of all tables in a chapter's text."""
+    [path] = BOOK.glob(f"{chapter}_*.ipynb")
+    prose = "\n".join(cell.source for cell in cells(path, "markdown"))
+    return set(re.findall(r"(?m)^\|.*\|$", prose))
+
+
+@each_script
+def test_the_chapter_prints_the_table(path):
+    table = path.with_suffix(".md").read_text("utf-8")
+    lines = re.findall(r"(?m)^\| .*\|$", table)
+    experiment = run_path(str(path))
+    assert len(lines) == len(experiment["ROWS"]) + 2
+    assert set(lines) <= told(path.name[:2])
+
+
+@each_script
+def test_one_row_again(path):
+    experiment = run_path(str(path))
+    table = path.with_suffix(".md").read_text("utf-8")
+    quick = experiment["QUICK"]
+    new = run.computed(experiment, quick)
+    assert run.apart(run.rows(table)[quick], new) <= experiment["TOLERANCE"]
+
+
+@pytest.mark.parametrize("new, off", [
+    ("| a | 1.0 | 50% |", 0), ("| a | 1.1 | 50% |", 0.1),
+    ("| a | 1.0 | 25% |", 0.5)])
+def test_a_changed_number_is_seen(new, off):
+    assert run.apart("| a | 1.0 | 50% |", new) == pytest.approx(off)
+
+
+def test_a_wrong_table_is_reported(tmp_path, capsys):
+    script = tmp_path / "00_ones.py"
+    script.write_text(
+        "QUESTION, COLUMNS, FORMATS = 'One?', ['n', 'one'], ['{:.1f}']\n"
+        "ROWS, QUICK, TOLERANCE = {'a': (1,), 'b': (2,)}, 'a', 0.01\n"
+        "def row(n):\n    return [n]\n", "utf-8")
+    assert run.rerun(script, write=True) == 0
+    store = script.with_suffix(".md")
+    assert run.rerun(script, write=False) == 0
+    store.write_text(store.read_text("utf-8").replace("2.0", "3.0"), "utf-8")
+    assert run.rerun(script, write=False) == 1
+    assert "stored: | b | 3.0 |" in capsys.readouterr().out

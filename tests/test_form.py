@@ -1,0 +1,184 @@
+"""Each count of the second form can fail: a small chapter, broken."""
+
+import base64
+import copy
+import re
+
+import form
+import pytest
+from nbformat import v4
+
+PICTURE = {"image/png": base64.b64encode(b"a picture").decode()}
+OPENING = """# 07. Tokens
+
+A text is a row of letters, and a network wants numbers. Which numbers, and how
+many? The choice decides how long a text becomes, and the answer is in a table
+that fits on one page, as the next sections show step by step.
+
+**After this chapter you can**
+
+- cut a text;
+- number a **token**;
+- join it again.
+
+**You need** [shapes](00_shapes.ipynb).
+
+**Time** 15 minutes."""
+PREDICT = """**Predict 7.{i}.** How long is a token?
+
+- (A) short
+- (B) long
+- (C) both
+
+<details><summary>Answer</summary>
+
+**(B)** because it is.
+
+(A) If you chose A, you counted letters.
+
+(C) If you chose C, you counted twice.
+
+</details>"""
+EXERCISE = ("**Exercise 7.{i}** (implement; 10 minutes; difficulty 2; "
+            "2 points). Cut a text.")
+
+
+def code(source, *tags, said="", picture=False, name=None):
+    cell = v4.new_code_cell(source, metadata={"tags": [*tags]})
+    cell.id = name or f"c{abs(hash(source)) % 10**8}"
+    if said:
+        cell.outputs.append(v4.new_output("stream", text=said))
+    if picture:
+        cell.outputs.append(v4.new_output("display_data", data=PICTURE))
+    return cell
+
+
+def chapter():
+    """The smallest chapter of the second form."""
+    text = v4.new_markdown_cell
+    cells = [text(OPENING),
+             code("# @title Schematic", "hide-input", picture=True),
+             text("## Setup"), code("import numpy as np")]
+    for i in range(1, 6):
+        cells += [text(f"## Token {i}: where does it end?"),
+                  text("A sentence about tokens. " * 12),
+                  code(f"rng = np.random.default_rng({i})\nx = rng.normal()")]
+        if i < 4:
+            cells.append(text(PREDICT.format(i=i)))
+        cells.append(code(f"# @title Check: token {i} and its number\n"
+                          "assert x == x", "hide-input",
+                          said="ok: 2 comparisons\n", name=f"check{i}"))
+    return cells + [
+        text("## Pitfalls\n\n**A slip.** It happens."),
+        text("## Exercises"), *(text(EXERCISE.format(i=i)) for i in (1, 2, 3)),
+        text("## Summary\n\n- one\n- two\n- three"),
+        text("## Deeper\n\nMore."), text("## References\n\n- A paper.")]
+
+
+def found(cells):
+    return form.faults(cells, 7, ["token", "batch normalization"])
+
+
+def test_the_small_chapter_has_the_form():
+    assert found(chapter()) == []
+
+
+def change(old, new, count=1):
+    def apply(cells):
+        for cell in cells:
+            if re.search(old, cell.source):
+                cell.source = re.sub(old, new, cell.source, count=count)
+                return
+        raise AssertionError(f"nothing to change: {old}")
+    return apply
+
+
+def add(cell, after):
+    def apply(cells):
+        at = next(i for i, c in enumerate(cells) if after in c.source)
+        cells.insert(at + 1, copy.deepcopy(cell))
+    return apply
+
+
+def drop(text):
+    def apply(cells):
+        cells.remove(next(c for c in cells if text in c.source))
+    return apply
+
+
+def quiet(name, said):
+    def apply(cells):
+        [cell] = [cell for cell in cells if cell.id == name]
+        cell.outputs[0].text = said
+    return apply
+
+
+BROKEN = [
+    (change("A sentence", "word " * 2100), "words: "),
+    (change("A sentence", "word " * 500), "Time"),
+    (change("15 minutes", "10 minutes"), "Time"),
+    (add(code("x = 1\n" * 161), "## Setup"), "lines of code"),
+    (change("Which numbers", "word " * 60), "words of the opening"),
+    (change("- join it again.", ""), "goals"),
+    (change(r"\*\*After.*", ""), "After this chapter"),
+    (change(r"\[shapes\]\(00_shapes.ipynb\)", "shapes"), "You need"),
+    (drop("# @title Schematic"), "schematic"),
+    (drop("## Setup"), "Setup"),
+    (drop("## Token 5"), "sections"),
+    (drop("## Summary"), "Summary"),
+    (change("## Pitfalls", "## Summary"), "last headings"),
+    (change("- two\n", ""), "summary"),
+    (change("## Pitfalls", "## Pitfalls\n" + "\n**A slip.** Yes.\n" * 4),
+     "pitfalls"),
+    (change("## Token 1", "## A riddle"), None),
+    (change("More", "word " * 801), "words of Deeper"),
+    (add(code("x = 1\n" * 81), "## Deeper"), "lines of Deeper"),
+    (drop("**Predict 7.3"), "predictions"),
+    (change("Predict 7.2", "Predict 7.5"), "7.2"),
+    (change(r"- \(C\) both\n", ""), "choices"),
+    (change(r"\*\*\(B\)\*\* because", "Because"), "folded answer"),
+    (change(r"\(C\) If you chose C, you", "Not C,"), "choice (C)"),
+    (change("<summary>Answer</summary>\n\n", "<summary>Answer</summary>\n"),
+     "folded answer"),
+    (change("# @title Check: token 1", "# @title Token 1"), "no reason"),
+    (quiet("check2", "fine\n"), "ok: N comparisons"),
+    (quiet("check2", "ok: 0 comparisons\n"), "ok: N comparisons"),
+    (quiet("check2", "ok: 2 comparisons\nmore\n"), "ok: N comparisons"),
+    (add(code("assert 1"), "## Token 1"), "assert in a visible"),
+    (add(code("y = rng.normal()"), "## Token 2"), "own generator"),
+    (drop("**Exercise 7.3"), "exercises"),
+    (change("Exercise 7.2", "Exercise 7.5"), "numbered"),
+    (change("; 2 points", ""), "points"),
+    (change("A sentence about", "The drawers keep silence and"), "private"),
+]
+
+
+@pytest.mark.parametrize("breaks, words", BROKEN)
+def test_what_breaks_the_form_is_said(breaks, words):
+    cells = chapter()
+    breaks(cells)
+    if words is None:                   # one heading may be a riddle
+        assert found(cells) == []
+    else:
+        assert any(words in fault for fault in found(cells)), found(cells)
+
+
+def test_two_headings_may_not_be_riddles():
+    cells = chapter()
+    change("## Token 1", "## A riddle")(cells)
+    change("## Token 2", "## Another")(cells)
+    assert any("riddle" in fault for fault in found(cells))
+
+
+def test_two_predictions_in_one_cell():
+    cells = chapter()
+    change(r"\A\*\*Predict 7.1", PREDICT.format(i=1) + "\n\n**Predict 7.1")(
+        cells)
+    assert any("two predictions" in fault for fault in found(cells))
+
+
+def test_a_figure_too_many():
+    cells = chapter()
+    for _ in range(8):
+        add(code("plt.show()", picture=True), "## Token 1")(cells)
+    assert any("figures: 9" in fault for fault in found(cells))
