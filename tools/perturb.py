@@ -3,12 +3,19 @@
 IEEE 754 fixes + - * / and square roots to the last bit. It leaves open in
 which order a sum is made and whether products are fused into it (matrix
 products, means, norms), and the last bit of exp, log, sin and powers: ARM,
-macOS and every BLAS choose for themselves. With PERTURB="ulp 1" in the
-environment, each such result of NumPy, torch (backward as well) and math
-moves by -1, 0 or 1 ulp, drawn with the seed 1. "order 1" also moves a sum
-by up to one rounding error of the sum of its terms' sizes, as another order
-may: that is much where large terms cancel. Sums in float16 and bfloat16
-are made in float32 and rounded once: one in 256 of them moves.
+macOS and every BLAS choose for themselves. The variable PERTURB, a rule and
+a seed, says what moves in NumPy, torch (backward as well) and math:
+
+ulp 1      each such result moves by -1, 0 or 1 ulp.
+order 1    sums also move by up to one rounding error of the sum of their
+           terms' sizes, as another order may: much where large terms cancel.
+float16 1  only NumPy's float16 exp, log, ... move: they are made in float32
+           and rounded once, but by Sapphire Rapids in float16 itself.
+
+As a processor does, it always answers alike: the move is drawn from the
+seed, the name of the function and the result's own bits, without the sign;
+for a sum also from the result's shape, by which libraries choose their
+kernels. In the other rules one float16 or bfloat16 in 256 moves.
 
 Left alone, because exact everywhere: sums that fit into the digits (of
 integers, of halves), sums of two terms, one product among zeros; function
@@ -23,6 +30,7 @@ import math
 import operator
 import os
 import tracemalloc
+import zlib
 
 import numpy as np
 
@@ -54,28 +62,40 @@ OPEN = {id(getattr(module, name)): name
 OPEN |= {id(getattr(np.linalg, name)): "linalg" for name in np.linalg.__all__}
 
 
+def draws(numbers, salt):
+    """A number in [0, 1) for each: the same for the same bits and salt."""
+    bits = numbers.astype(np.uint64) ^ np.uint64(zlib.crc32(salt.encode()))
+    for _ in range(3):
+        bits = (bits ^ bits >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9)
+    return (bits >> np.uint64(11)) * 2.0**-53
+
+
 class Nudge:
-    """Moves what IEEE 754 leaves open, by the rule "ulp" or "order"."""
+    """Moves what IEEE 754 leaves open, by the rule of one processor."""
 
     def __init__(self, rule, seed):
-        self.order = rule == "order"
-        self.rng = np.random.default_rng(int(seed))
+        self.rule, self.seed = rule, seed
 
-    def moved(self, bits, fraction, size=None):
+    def moved(self, bits, fraction, name, size=None):
         """Floats, as integers, moved: values, or sums of terms of `size`."""
         every = (1 << 8 * bits.itemsize - 1) - 1
         number = bits & every                       # the sign does not count
         free = (0 < number) & (number < every + 1 - (1 << fraction))
         lower = bits & ((1 << (fraction + 1) // 2) - 1)
         free &= lower != 0 if size is None else size > 0
-        if size is not None and fraction <= 10:     # made in float32, rounded
-            free &= self.rng.random(bits.shape) < 1 / 256
-        step = self.rng.integers(-1, 2, bits.shape, dtype=bits.dtype)
-        new = np.asarray(bits + step * free)
-        if size is not None and self.order and fraction > 10:
-            x = new.view(f"f{bits.itemsize}")
-            share = self.rng.uniform(-1, 1, x.shape) * 2.0**-fraction
-            new = np.asarray(x + (share * size).astype(x.dtype)).view(new.dtype)
+        salt = f"{self.seed} {name} {'' if size is None else bits.shape}"
+        with np.errstate(all="ignore"):
+            if self.rule == "float16":
+                free &= fraction == 10 and size is None
+            elif fraction <= 10:                    # made in float32, rounded
+                free &= draws(number, salt + "rare") < 1 / 256
+            step = 3 * draws(number, salt) // 1 - 1
+            new = np.asarray(bits + (step * free).astype(bits.dtype))
+            if self.rule == "order" and size is not None and fraction > 10:
+                x = new.view(f"f{bits.itemsize}")
+                share = 2 * draws(number, salt + "order") - 1
+                x = x + (share * size * 2.0**-fraction).astype(x.dtype)
+                new = np.asarray(x).view(bits.dtype)
         return new
 
     def call(self, f, /, *args, **kwargs):
@@ -100,7 +120,7 @@ class Nudge:
             return out
         fraction = FRACTION[x.dtype.name]
         size = slack(fraction, x.size, name, args, again)
-        new = self.moved(x.view(f"i{x.itemsize}"), fraction, size)
+        new = self.moved(x.view(f"i{x.itemsize}"), fraction, name, size)
         new = new.view(x.dtype)
         return new if isinstance(out, np.ndarray) else type(out)(new[()])
 
@@ -118,7 +138,8 @@ class Nudge:
                          else a for a in new]).numpy())
         whole = getattr(torch, f"int{8 * out.itemsize}")
         bits = out.detach().clone().view(whole).numpy()
-        new = torch.from_numpy(self.moved(bits, FRACTION[kind], size))
+        new = torch.from_numpy(
+            self.moved(bits, FRACTION[kind], f"torch {name}", size))
         out.copy_(new.view(out.dtype))
 
 
@@ -223,4 +244,5 @@ def load_ipython_extension(shell):
     builtins.__nudged__ = nudge.call
     builtins.__matmul__, builtins.__power__ = operator.matmul, operator.pow
     shell.ast_transformers.append(Rewrite())
-    torch_mode(nudge).__enter__()
+    if nudge.rule != "float16":
+        torch_mode(nudge).__enter__()

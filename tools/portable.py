@@ -3,10 +3,10 @@
 python -m tools.portable [--jobs 2] [book/NN_topic.ipynb ...]
 
 Each setting is tried alone, in fresh kernels; a first probe says which of
-them this processor lacks, and which change nothing here. "ulp" and "order"
-simulate ARM, macOS and the rest: see tools/perturb.py. Text must be the
-same; a picture may move by half of the tolerance of `make test`; no cell
-may raise. Cells tagged nbval-ignore-output run and are not compared.
+them this processor lacks, and which change nothing here. "ulp", "order" and
+"float16" simulate ARM, macOS and the rest: see tools/perturb.py. Text must
+be the same; a picture may move by half of the tolerance of `make test`; no
+cell may raise. Cells tagged nbval-ignore-output run and are not compared.
 Pictures that differ are saved in _build/pictures.
 """
 
@@ -36,7 +36,8 @@ SETTINGS = {
        for branch in ("COMPATIBLE", "AVX2")},
     **{f"NumPy without {features}": {"NPY_DISABLE_CPU_FEATURES": features}
        for features in ("X86_V4", "X86_V4 X86_V3")},
-    **{rule: {"PERTURB": rule} for rule in ("ulp 1", "ulp 2", "order 1")},
+    **{rule: {"PERTURB": rule}
+       for rule in ("ulp 1", "ulp 2", "order 1", "float16 1")},
 }
 LIMIT = 0.5    # of the tolerance of `make test`: room for other processors
 VARIABLES = {"OPENBLAS_L2_SIZE"}.union(*SETTINGS.values())
