@@ -59,7 +59,7 @@ colab: .venv/ready .colab/ready
 portable: .venv/ready
 	@$(BIN)/python -m tools.portable book/$(or $(CHAPTER),*)_*.ipynb
 
-.venv/ready: requirements.txt
+.venv/ready: requirements.txt constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
 	@echo "Setting up .venv: once, a few minutes."
 	@$(PYTHON) -m venv .venv

@@ -10,7 +10,8 @@ from chapters import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
-OFFICIAL = re.compile(r"actions/[a-z-]+@v\d+")
+OFFICIAL = re.compile(r"actions/[a-z-]+@[0-9a-f]{40}")
+TESTS = "./.github/workflows/test.yml"
 
 
 def follows_the_schema(path):
@@ -37,5 +38,9 @@ def test_official_actions_and_least_permissions(path):
     for name, job in workflow["jobs"].items():
         writes = {"pages": "write", "id-token": "write"}
         assert job.get("permissions") == (writes if name == "deploy" else None)
+        if "uses" in job:
+            assert job["uses"] == TESTS
+            continue
+        assert job["timeout-minutes"] <= 120
         for step in job["steps"]:
             assert "run" in step or OFFICIAL.fullmatch(step["uses"])
