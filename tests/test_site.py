@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,14 +29,15 @@ WIDTHS = 1280, 390
 # What axe-core finds in the theme's own parts, whatever the page says.
 THEME = "label-content-name-mismatch", "region"
 
-# Contrast takes axe-core its time. A width does not change a colour, and a
-# mode changes nothing else: contrast once a mode, the rest at each width.
+# Colours take axe-core their time. A width does not change them, and a mode
+# changes nothing else: colours at one width, contrast once a mode.
 AXE = {"preload": False, "resultTypes": ["violations"],
        "rules": {rule: {"enabled": False} for rule in THEME}}
-LOOKS = {
-    "wide": (1280, "light", AXE),
+COLOURS = "color-contrast", "link-in-text-block"
+LOOKS = {                               # narrow first: the page is narrow now
     "narrow": (390, "light", AXE | {"rules": AXE["rules"] | {
-        "color-contrast": {"enabled": False}}}),
+        rule: {"enabled": False} for rule in COLOURS}}),
+    "wide": (1280, "light", AXE),
     "dark": (1280, "dark", AXE | {"runOnly": ["color-contrast"]}),
 }
 
@@ -128,47 +129,80 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def visit(site, browser):
+def tab(browser):
+    """One tab for all pages: it has read the scripts that they share.
+
+    Each page finds it as a newcomer's: light, wide, with nothing stored.
+    """
+    context = browser.new_context()
+    context.add_init_script("try { localStorage.clear() } catch {}")
+    yield context.new_page()
+    context.close()
+
+
+@contextmanager
+def listening(tab, **heard):
+    """Call `heard[event]` whenever the page reports it."""
+    for event, hear in heard.items():
+        tab.on(event, hear)
+    yield
+    for event, hear in heard.items():
+        tab.remove_listener(event, hear)
+
+
+def look_at(tab, look):
+    """Turn to a width and a mode; is this the mode that the page is in?"""
+    width, mode, _ = LOOKS[look]
+    tab.emulate_media(color_scheme=mode)
+    tab.set_viewport_size({"width": width, "height": 900})
+    with suppress(TimeoutError):                   # then axe-core will tell
+        tab.wait_for_function(SCROLLABLE, timeout=20_000)
+    with suppress(TimeoutError):                   # then seen.modes will
+        tab.wait_for_function(TURNED, arg=mode, timeout=20_000)
+    return tab.evaluate(THEME_NOW)
+
+
+@pytest.fixture(scope="module")
+def visit(site, tab):
     """What a reader meets on a page, at each width, then in dark mode."""
-    @cache
-    def see(page):
-        context = browser.new_context(color_scheme="light")
-        tab = context.new_page()
-        seen = SimpleNamespace(requests=[], errors=[], too_wide={}, cut={},
-                               axe={}, modes={})
-        tab.on("request", lambda request: seen.requests.append(request.url))
-        tab.on("pageerror", lambda error: seen.errors.append(str(error)))
-        tab.on("console", lambda line: line.type in ("error", "warning")
-               and seen.errors.append(line.text))
+    def examine(page, seen):
+        tab.emulate_media(color_scheme="light")
+        tab.set_viewport_size({"width": WIDTHS[0], "height": 900})
         tab.goto((site / f"{page}.html").as_uri())
         tab.evaluate("window.MathJax?.startup?.promise")
+        tab.evaluate("document.fonts.ready.then(() => true)")
         seen.broken = tab.locator(BROKEN).all_inner_texts()
         seen.raw = tab.evaluate(RAW)
         seen.colab = tab.locator(f'a[href^="{COLAB}"]').evaluate_all(
             "links => links.map(link => link.href)")
         seen.downloads = tab.locator('a[href*="_sources"]').evaluate_all(
             "links => links.map(link => link.href)")
+        seen.cut = tab.evaluate(CUT)
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
             seen.too_wide[width] = tab.evaluate(TOO_WIDE)
-            seen.cut[width] = tab.evaluate(CUT)
         tab.evaluate(THIN)
         tab.evaluate(Axe().axe_script)
         tab.evaluate(FIRST_OF_EACH)
         tab.add_style_tag(content="* { transition: none !important }")
-        for look, (width, mode, rules) in LOOKS.items():
-            tab.emulate_media(color_scheme=mode)
-            tab.set_viewport_size({"width": width, "height": 900})
-            with suppress(TimeoutError):           # then axe-core will tell
-                tab.wait_for_function(SCROLLABLE, timeout=20_000)
-            with suppress(TimeoutError):           # then seen.modes will
-                tab.wait_for_function(TURNED, arg=mode, timeout=20_000)
-            seen.modes[look] = tab.evaluate(THEME_NOW)
+        for look, (_, _, rules) in LOOKS.items():
+            seen.modes[look] = look_at(tab, look)
             found = tab.evaluate("rules => axe.run(document, rules)", rules)
             seen.axe[look] = {
                 rule["id"]: [node["html"] for node in rule["nodes"]]
                 for rule in found["violations"]}
-        context.close()
+
+    @cache
+    def see(page):
+        seen = SimpleNamespace(requests=[], errors=[], too_wide={}, axe={},
+                               modes={})
+        with listening(
+                tab, request=lambda request: seen.requests.append(request.url),
+                pageerror=lambda error: seen.errors.append(str(error)),
+                console=lambda line: line.type in ("error", "warning")
+                and seen.errors.append(line.text)):
+            examine(page, seen)
+        assert any(url.endswith(".js") for url in seen.requests)
         return seen
     return see
 
@@ -187,8 +221,9 @@ def test_no_console_error(visit, page):
 @each_page
 def test_formulas_are_typeset(visit, page):
     seen = visit(page)
-    assert not seen.broken and not seen.raw
-    assert not seen.cut[WIDTHS[0]], "formulas that have to be scrolled"
+    assert not seen.broken
+    assert not seen.raw
+    assert not seen.cut, "formulas that have to be scrolled"
 
 
 @each_page
