@@ -73,6 +73,17 @@ def test_a_processor_always_answers_alike():
     assert (odd == 0).all()
 
 
+def test_a_token_that_may_not_be_seen_moves_nothing():
+    nudge = perturb.Nudge("order", 1)
+    values = np.arange(35.0).reshape(7, 5)
+    shares = np.tril(np.random.default_rng(0).random((7, 7)))
+    changed = values.copy()
+    changed[3] += 0.1234567
+    one, other = (nudge.call(operator.matmul, shares, v)
+                  for v in (values, changed))
+    assert (one[:3] == other[:3]).all() and (one[3:] != other[3:]).all()
+
+
 def test_calls_and_operators_of_a_cell_are_reached(monkeypatch):
     code = """
 class Square:

@@ -7,8 +7,8 @@ macOS and every BLAS choose for themselves. The variable PERTURB, a rule and
 a seed, says what moves in NumPy, torch (backward as well) and math:
 
 ulp 1      each such result moves by -1, 0 or 1 ulp.
-order 1    sums also move by up to one rounding error of the sum of their
-           terms' sizes, as another order may: much where large terms cancel.
+order 1    sums also move by up to one ulp of the root of their terms'
+           squares, as another order does: much where large terms cancel.
 float16 1  only NumPy's float16 exp, log, ... move: they are made in float32
            and rounded once, but by Sapphire Rapids in float16 itself.
 
@@ -18,7 +18,7 @@ for a sum also from the result's shape, by which libraries choose their
 kernels. In the other rules one float16 or bfloat16 in 256 moves.
 
 Left alone, because exact everywhere: sums that fit into the digits (of
-integers, of halves), sums of two terms, one product among zeros; function
+integers, of sixteenths), sums of two terms, one product among zeros; function
 values whose lower half of digits is zero (exp(0), 2**-3, infinity). Not
 reached: functions handed to map or np.vectorize, complex numbers, the
 insides of other libraries, and cells while tracemalloc counts memory.
@@ -155,7 +155,7 @@ def known(f, args, kwargs):
 
 
 def slack(fraction, results, name, args, again):
-    """The size of a sum's terms, 0 where it is exact; None: it is no sum."""
+    """The root of a sum's squares, 0 where it is exact; None: no sum."""
     if name not in SUMS:
         return None
     first = name == "einsum"
@@ -163,25 +163,21 @@ def slack(fraction, results, name, args, again):
     terms = [np.asarray(a, dtype=float) for a in args[first:last]]
     n = terms[0].size / max(results, 1) if "mean" in name else 1
 
+    digits = 53 if fraction == 52 else 24      # halves are made in float32
+    grid = 2.0 ** (digits // 6)                # 1/256 or 1/16
+
     def of(change):
-        return again(*args[:first], *map(change, terms), *args[last:])
+        return n * again(*args[:first], *map(change, terms), *args[last:])
+
+    def sizes(x):
+        return np.where(x * grid == np.rint(x * grid), x**2, 1e100)
 
     with np.errstate(all="ignore"):
-        count, size = n * of(lambda a: (a != 0) * 1.0), of(np.abs)
-        grid = 2.0 ** (fraction + 1 + sum(map(grain, terms)))
-        exact = (count <= 1 + (SUMS[name] == 1)) | (n * size < grid)
-        return np.where(exact | ~np.isfinite(size), 0, size)
-
-
-def grain(x):
-    """At most 0; every number in `x` is a multiple of 2**grain."""
-    def of(x):
-        digits, exponent = np.frexp(x[(x != 0) & np.isfinite(x)])
-        whole = np.abs(digits * 2.0**53).astype(np.int64)
-        return np.min(np.log2(whole & -whole) + exponent - 53, initial=0)
-
-    few = of(x.ravel()[:16])
-    return of(x.ravel()) if few > -20 else few
+        count, most = of(lambda x: (x != 0) * 1.0), of(sizes)
+        exact = (count <= 1 + (SUMS[name] == 1)) | (
+            np.sqrt(count * most) < 2.0**digits / grid ** len(terms))
+        root = np.sqrt(of(np.square)) / n
+        return np.where(exact | ~np.isfinite(root), 0, root)
 
 
 class Rewrite(ast.NodeTransformer):
