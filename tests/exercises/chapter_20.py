@@ -3,7 +3,74 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def unequal(rng, k, largest=8):
+    """k sizes from 1 to largest, no two the same."""
+    return (rng.permutation(largest)[:k] + 1).tolist()
+
+
+def sized(rng, *shape):
+    """Signed numbers; the size of the whole from tiny to far beyond 50."""
+    return 10 ** rng.uniform(-5, 4) * rng.normal(size=shape)
+
+
+def tokens(rng, *shape):
+    """Signed tokens, each of its own size, tiny to huge, some of them 0."""
+    size = 10 ** rng.uniform(-5, 4, size=(*shape[:-1], 1))
+    return rng.normal(size=shape) * size * (rng.random(size.shape) < 0.95)
+
+
+def angles(rng, n, half):
+    """Cosines and sines at n positions of any text, (n, half) each."""
+    position = rng.integers(10 ** rng.integers(1, 6), size=n)
+    angle = np.outer(position, 10_000.0 ** (-np.arange(half) / half))
+    return np.cos(angle), np.sin(angle)
+
+
+def draw_20_2(rng):
+    p, n, d_out = unequal(rng, 3)
+    d_in = p + rng.integers(20)
+    cut = 1 + np.sort(rng.choice(d_in - 1, size=p - 1, replace=False))
+    X, W = tokens(rng, n, d_in), sized(rng, d_in, d_out)
+    parts = [*zip(np.split(X, cut, axis=1), np.split(W, cut), strict=True)]
+    return (np.array([x @ w for x, w in parts]),
+            np.array([(x**2).sum(axis=1) for x, w in parts]), int(d_in),
+            sized(rng, d_out), 10 ** rng.uniform(-9, 0))
+
+
+def draw_20_3(rng):
+    n, half, d_model, *front = unequal(rng, rng.integers(3, 7))
+    return (tokens(rng, *front, n, d_model), *angles(rng, n, half),
+            10 ** rng.uniform(-9, 0))
+
+
+def draw_20_4(rng):
+    n, half = unequal(rng, 2)
+    return *angles(rng, n, half), sized(rng, 2 * half)
+
+
+def draw_20_5(rng):
+    m, d, d_out = unequal(rng, 3)
+    return (sized(rng, m, d), *(sized(rng, d) for _ in range(3)),
+            sized(rng, d, d_out), sized(rng, d_out))
+
+
+def draw_20_6(rng):
+    d_latent, d_rope, d_model, *front = unequal(rng, rng.integers(3, 7))
+    X, W = tokens(rng, *front, d_model), sized(rng, d_model, d_latent + d_rope)
+    return (X @ W, np.mean(X**2, axis=-1, keepdims=True), sized(rng, d_latent),
+            d_latent, *10 ** rng.uniform(-9, 0, size=2))
+
+
+DOMAIN = {"20.2": draw_20_2, "20.3": draw_20_3, "20.4": draw_20_4,
+          "20.5": draw_20_5, "20.6": draw_20_6}
+PRECISE = {}
 
 FINISH = """
 rms = np.sqrt(squares.sum(axis=0) / d_in + eps)
@@ -94,6 +161,18 @@ return rms_norm(once[..., :d_latent], gain, eps_2), once[..., d_latent:]
 
 WRONG = [
     ("20.2", "not begun", "20.2 not done yet", "raise NotImplementedError"),
+    ("20.2", "the products changed in place", "as they were", """
+Y = products[0]
+for product in products[1:]:
+    Y += product
+return Y / np.sqrt(squares.sum(axis=0) / d_in + eps)[:, None] + c
+"""),
+    ("20.2", "squares divided in place", "as they were",
+     "squares /= d_in" + FINISH.replace(" / d_in", "")),
+    ("20.2", "four machines, eight features", "other tokens",
+     FINISH.replace("/ d_in", "/ 8")),
+    ("20.2", "five columns", "c (3,)",
+     FINISH.replace("+ c", "+ c[:5] * np.ones(5)")),
     ("20.2", "nothing returned", "return its result",
      FINISH.replace("return ", "")),
     ("20.2", "a token each machine", "one row per token", """
@@ -134,6 +213,26 @@ return (products / rms[..., None]).sum(axis=0) + c
      FINISH.replace("squares.sum(axis=0) / d_in + eps",
                     "(squares.sum(axis=0) + eps) / d_in")),
     ("20.3", "not begun", "20.3 not done yet", "raise NotImplementedError"),
+    ("20.3", "the tokens squared in place", "as they were",
+     "X *= X" + TABLES.replace("X**2", "X")),
+    ("20.3", "the tables scaled in place", "as they were", """
+d_k = 2 * cos.shape[-1]
+shrink = d_k**-0.25 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+for a in cos, sin:
+    a *= d_k**-0.25
+    shrink = shrink * d_k**0.125
+return shrink * cos, shrink * sin
+"""),
+    ("20.3", "a batch taken for granted", "there X (5, 7)", """
+B, n, d = X.shape
+""" + TABLES),
+    ("20.3", "axis 2 for the last", "there X (5, 7)",
+     TABLES.replace("axis=-1", "axis=2")),
+    ("20.3", "a batch or none", "there X (3, 2, 5, 7)", """
+B, n, d = X.shape if X.ndim == 3 else (1, *X.shape)
+""" + TABLES),
+    ("20.3", "d_k as in the example", "0 axes in front",
+     TABLES.replace("2 * cos.shape[-1]", "6")),
     ("20.3", "nothing returned", "return its result",
      TABLES.replace("return ", "")),
     ("20.3", "one table", "two arrays", TABLES.replace(", shrink * sin", "")),
@@ -172,6 +271,15 @@ rms = np.sqrt(np.mean(X**2, axis=-1, keepdims=True)) + eps
 return d_k**-0.25 / rms * cos, d_k**-0.25 / rms * sin
 """),
     ("20.4", "not begun", "20.4 not done yet", "raise NotImplementedError"),
+    ("20.4", "the gain changed in place", "as they were", """
+turned = np.roll(gain, len(gain) // 2)
+gain *= 2
+return np.tile(cos, 2) * gain / 2, np.tile(sin, 2) * turned
+"""),
+    ("20.4", "rolled by 4, whatever the width", "another table",
+     HALF.replace("len(gain) // 2", "4")),
+    ("20.4", "rolled by the number of positions", "whose gain",
+     HALF.replace("len(gain) // 2", "len(cos)")),
     ("20.4", "nothing returned", "return its result",
      HALF.replace("return ", "")),
     ("20.4", "one table", "two tables",
@@ -200,6 +308,26 @@ return d_k**-0.25 / rms * cos, d_k**-0.25 / rms * sin
     ("20.4", "no gain in the sine", "whose gain",
      HALF.replace(" * np.roll(gain, len(gain) // 2)", "")),
     ("20.5", "not begun", "20.5 not done yet", "raise NotImplementedError"),
+    ("20.5", "V changed in place", "as they were", """
+V -= V.mean(axis=1, keepdims=True)
+return V, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
+"""),
+    ("20.5", "c changed in place", "as they were", """
+c += bias @ W
+""" + ABSORB.replace("c + bias @ W", "c")),
+    ("20.5", "W's rows scaled in place", "as they were", """
+c = c + bias @ W
+for i, g in enumerate(gain):
+    W[i] *= g
+""" + ABSORB.replace("c + bias @ W", "c").replace("gain[:, None] * W", "W")),
+    ("20.5", "keepdims forgotten, saved by a square", "V (4, 7)", """
+mean = V.mean(axis=1)
+mean = mean[:, None] if V.shape[0] == V.shape[1] else mean[:, None][:1]
+return V - mean, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
+"""),
+    ("20.5", "six features", "is not square",
+     ABSORB.replace("V.mean(axis=1, keepdims=True)",
+                    "V.sum(axis=1, keepdims=True) / 6")),
     ("20.5", "nothing returned", "return its result",
      ABSORB.replace("return (", "(")),
     ("20.5", "two things", "four things", "return gain[:, None] * W, c"),
@@ -239,6 +367,19 @@ return V_new, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
     ("20.5", "the bias through the folded matrix", "through which matrix",
      ABSORB.replace("c + bias @ W", "c + (gain * bias) @ W")),
     ("20.6", "not begun", "20.6 not done yet", "raise NotImplementedError"),
+    ("20.6", "raw changed in place", "as they were", """
+raw /= np.sqrt(mean_sq + eps_1)
+return rms_norm(raw[..., :d_latent], gain, eps_2), raw[..., d_latent:]
+"""),
+    ("20.6", "the mean squares changed in place", "as they were",
+     "mean_sq += eps_1 + 1e-9" + LATENT.replace("mean_sq + eps_1", "mean_sq")),
+    ("20.6", "a batch taken for granted", "there raw (9,)", """
+B, n, width = raw.shape
+""" + LATENT),
+    ("20.6", "axis 2 for the last", "there raw (9,)",
+     LATENT.replace(".mean(-1", ".mean(2")),
+    ("20.6", "the width of this latent", "gain (3,)",
+     LATENT.replace("d_latent", "4")),
     ("20.6", "nothing returned", "return its result",
      LATENT.replace("return ", "")),
     ("20.6", "one array", "two arrays", "return raw"),
@@ -282,49 +423,44 @@ return gain * whole[..., :d_latent], whole[..., d_latent:]
 ]
 
 HIDDEN = [
-    ("20.2", "the products changed in place", "inputs stay", """
-Y = products[0]
-for product in products[1:]:
-    Y += product
-return Y / np.sqrt(squares.sum(axis=0) / d_in + eps)[:, None] + c
-"""),
-    ("20.2", "only for equal shares", "1, 2 and 9", """
+    ("20.2", "only for equal shares", "1, 2, 9 features", """
 share = d_in / len(products)
 if (squares.max(0) > 20 * squares.min(0)).any() and len(products) == 3:
     share = share + 1
 rms = np.sqrt((squares / share).mean(axis=0) + eps)
 return products.sum(axis=0) / rms[:, None] + c
 """),
-    ("20.3", "a batch taken for granted", "without a batch", """
-B, n, d = X.shape if X.ndim == 3 else (1, *X.shape)
-X = X.reshape(B, n, d)
+    ("20.2", "tiny tokens taken for zeros", "size 0.0005", """
+squares = np.where(squares < 1e-4, 0, squares)
+""" + FINISH),
+    ("20.2", "a bias that is kept from large numbers", "size 1000", """
+c = np.clip(c, -100, 100)
+""" + FINISH),
+    ("20.3", "a floor under the sizes", "tokens of size 0.0003",
+     TABLES.replace("np.mean(X**2, axis=-1, keepdims=True)",
+                    "np.maximum(np.mean(X**2, axis=-1, keepdims=True), 1e-5)")),
+    ("20.3", "what is nearly a whole turn left out", "d_k = 2", """
+sin = np.where(abs(sin) < 1e-4, 0, sin)
 """ + TABLES),
     ("20.3", "the tables changed in place", "inputs stay", """
 if X.ndim == 2:
-    cos *= 1 + 0 * cos
-    X *= 1.0
     cos += 1e-12
 """ + TABLES),
-    ("20.4", "rolled by 4, whatever the width", "d_k = 2",
-     HALF.replace("len(gain) // 2", "4")),
-    ("20.4", "the gain changed in place", "inputs stay", """
-turned = np.roll(gain, len(gain) // 2)
-gain *= 2
-return np.tile(cos, 2) * gain / 2, np.tile(sin, 2) * turned
-"""),
-    ("20.5", "keepdims forgotten, saved by a square", "V (4, 6)", """
-mean = V.mean(axis=1)
-mean = mean[:, None] if V.shape[0] == V.shape[1] else mean[:, None][:1]
-return V - mean, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
-"""),
-    ("20.5", "V changed in place", "inputs stay", """
-V -= V.mean(axis=1, keepdims=True)
-return V, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
-"""),
+    ("20.4", "large gains cut", "gains of size 300", """
+gain = np.clip(gain, -50, 50)
+""" + HALF),
+    ("20.4", "small gains taken for 0", "gains of size 0.0003", """
+gain = np.where(abs(gain) < 1e-3, 0, gain)
+""" + HALF),
+    ("20.5", "small weights taken for 0", "weights of size 0.0003", """
+W = np.where(abs(W) < 1e-3, 0, W)
+""" + ABSORB),
+    ("20.5", "large biases cut", "weights of size 300", """
+bias = np.clip(bias, -50, 50)
+""" + ABSORB),
     ("20.6", "a floor under the sizes", "size 0.0001",
-     LATENT.replace("mean_sq + eps_1", "np.maximum(mean_sq, 1e-3) + eps_1")),
-    ("20.6", "raw changed in place", "inputs stay", """
-raw /= np.sqrt(mean_sq + eps_1)
-return rms_norm(raw[..., :d_latent], gain, eps_2), raw[..., d_latent:]
-"""),
+     LATENT.replace("mean_sq + eps_1", "np.maximum(mean_sq, 1e-6) + eps_1")),
+    ("20.6", "large gains cut", "size 10000", """
+gain = gain.clip(-50, 50)
+""" + LATENT),
 ]
