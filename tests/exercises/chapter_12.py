@@ -3,7 +3,46 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def sizes(rng, count):
+    """So many lengths, no two alike, and up to two axes in front."""
+    *front, _, _ = rng.permutation(range(1, 10))[:rng.integers(2, 5)]
+    free = [k for k in rng.permutation(range(1, 10)) if k not in front]
+    return tuple(front), free[:count]
+
+
+def draw_12_2(rng):
+    front, (n, d_model, d_ff) = sizes(rng, 3)
+    shapes = ((*front, n, d_model), (*front, n, d_model), (d_model, d_ff),
+              (d_ff,), (d_ff, d_model))
+    arrays = [10 ** rng.uniform(-6, 3) * rng.normal(size=shape)
+              for shape in shapes]
+    if rng.random() < 0.3:
+        arrays[3][:] = 0
+        arrays[1][..., 0, :] = 0                    # sums of exactly 0
+    return tuple(arrays)
+
+
+def draw_12_3(rng):
+    shape = rng.integers(1, 6, size=rng.integers(0, 5))
+    return (np.asarray(10 ** rng.uniform(-6, 3) * rng.normal(size=shape)),)
+
+
+def draw_12_4(rng):
+    front, (n, d_model, d_ff) = sizes(rng, 3)
+    shapes = (*front, n, d_model), (d_model, 2 * d_ff), (d_ff, d_model)
+    return tuple(10 ** rng.uniform(-6, 3) * rng.normal(size=shape)
+                 for shape in shapes)
+
+
+DOMAIN = {"12.2": draw_12_2, "12.3": draw_12_3, "12.4": draw_12_4}
+PRECISE = {}
 
 BACKWARD = """
 H = np.maximum(X @ W_1 + b_1, 0)
@@ -16,6 +55,8 @@ share = (1 + erf(X / math.sqrt(2))) / 2
 density = np.exp(-X**2 / 2) / math.sqrt(2 * math.pi)
 return share + X * density
 """
+LOOP = ("(1 + math.erf(x / 2**0.5)) / 2"
+        " + x * math.exp(-x * x / 2) / (2 * math.pi) ** 0.5")
 PACKED = """
 gate, up = np.split(X @ W_in, 2, axis=-1)
 return (silu(gate) * up) @ W_out
@@ -57,6 +98,21 @@ return (torch.special.ndtr(x) + x * torch.exp(-x**2 / 2)
 """),
     ("12.3", "by a central difference", """
 return (gelu(X + 1e-5) - gelu(X - 1e-5)) / 2e-5
+"""),
+    ("12.3", "number by number, into an array", """
+Y = np.empty(X.shape)
+for index, x in np.ndenumerate(X):
+    Y[index] = (1 + math.erf(x / 2**0.5)) / 2
+    Y[index] += x * math.exp(-x * x / 2) / (2 * math.pi) ** 0.5
+return Y
+"""),
+    ("12.4", "as specified, token by token", """
+Y, d_ff = np.zeros(X.shape), len(W_out)
+for token in np.ndindex(X.shape[:-1]):
+    sums = X[token] @ W_in
+    for i in range(d_ff):
+        Y[token] += silu(sums[i]) * sums[d_ff + i] * W_out[i]
+return Y
 """),
     ("12.4", "two products", """
 d_ff = len(W_out)
@@ -107,7 +163,39 @@ WRONG = [
      BACKWARD.replace("dH @ W_1.T, X.T @ dH,", "X.T @ dH, dH @ W_1.T,")),
     ("12.2", "dY changed in place", "stay as they were",
      "dY *= 3\n" + BACKWARD.replace("dY", "(dY / 3)")),
+    ("12.2", "X changed in place", "stay as they were", """
+X, out = X.reshape(-1, X.shape[-1]), X
+dY = dY.reshape(-1, dY.shape[-1])
+H = np.maximum(X @ W_1 + b_1, 0)
+dH = (dY @ W_2.T) * (H > 0)
+dW_1 = X.T @ dH
+out[...] = (dH @ W_1.T).reshape(out.shape)
+return out, dW_1, dH.sum(axis=0), H.T @ dY, dY.sum(axis=0)
+"""),
+    ("12.2", "b_1 changed in place", "stay as they were",
+     "b_1 += (X @ W_1).mean()\n" + BACKWARD),
+    ("12.2", "two axes only", "it stops with ValueError", BACKWARD),
+    ("12.2", "a gradient for each sequence", "two axes in front",
+     BACKWARD.replace("X.T", "X.mT").replace("H.T", "H.mT")),
+    ("12.2", "summed over the first axis only", "two axes in front", """
+H = np.maximum(X @ W_1 + b_1, 0)
+dH = (dY @ W_2.T) * (H > 0)
+return (dH @ W_1.T, np.tensordot(X, dH, (range(X.ndim - 1),) * 2),
+        dH.sum(axis=0), np.tensordot(H, dY, (range(X.ndim - 1),) * 2),
+        dY.sum(axis=0))
+"""),
+    ("12.2", "a slope of 1 at 0", "which slope has ReLU there",
+     BACKWARD.replace("(H > 0)", "(X @ W_1 + b_1 >= 0)")),
     ("12.3", "not begun", "12.3 not done yet", "raise NotImplementedError"),
+    ("12.3", "X changed in place", "leave X as it was", """
+slope = np.vectorize(math.erf)(X / 2**0.5) / 2 + 0.5
+X *= np.exp(-X**2 / 2) / (2 * math.pi) ** 0.5
+return slope + X
+"""),
+    ("12.3", "a loop over one axis", "it stops with TypeError",
+     "return np.array([" + LOOP + " for x in X])"),
+    ("12.3", "flat, whatever came in", "shape (3, 4, 15)",
+     "return np.array([" + LOOP + " for x in X.ravel()])"),
     ("12.3", "nothing returned", "return its result",
      SLOPE.replace("return ", "")),
     ("12.3", "the share alone", "both terms",
@@ -143,7 +231,7 @@ return torch.autograd.grad(y, x)[0].numpy()
     ("12.4", "not begun", "12.4 not done yet", "raise NotImplementedError"),
     ("12.4", "nothing returned", "return its result",
      PACKED.replace("return ", "")),
-    ("12.4", "X changed in place", "does X stay as it was", """
+    ("12.4", "X changed in place", "leave X, W_in and W_out", """
 X += 1
 gate, up = np.split((X - 1) @ W_in, 2, axis=-1)
 return (silu(gate) * up) @ W_out
@@ -165,24 +253,26 @@ return (silu(gate) * up) @ W_out
      PACKED.replace("silu(gate)", "relu(gate)")),
     ("12.4", "a sum for the product", "why does a number pass",
      PACKED.replace("silu(gate) * up", "silu(gate) + up")),
+    ("12.4", "the matrix bent in place", "leave X, W_in and W_out", """
+h = W_in.shape[1] // 2
+S = X @ W_in
+W_in[:, h:] = 0
+return (silu(S[:, :h]) * S[:, h:]) @ W_out
+"""),
+    ("12.4", "a width of three", "d_ff 7", """
+gate, up = (X @ W_in)[..., :3], (X @ W_in)[..., -3:]
+return (silu(gate) * up) @ W_out[:3]
+"""),
+    ("12.4", "cut in the second axis", "X (2, 3, 4, 6)", """
+S = X @ W_in
+return (silu(S[:, :len(W_out)]) * S[:, len(W_out):]) @ W_out
+"""),
     ("12.4", "rows of the matrix cut", "it stops with ValueError",
      PACKED.replace("np.split(X @ W_in, 2, axis=-1)",
                     "(X @ half for half in np.split(W_in, 2, axis=0))")),
 ]
 
 HIDDEN = [
-    ("12.2", "two axes only", "it stops with ValueError", BACKWARD),
-    ("12.2", "summed over the first axis only", "axes in front (2, 3, 5)", """
-H = np.maximum(X @ W_1 + b_1, 0)
-dH = (dY @ W_2.T) * (H > 0)
-return (dH @ W_1.T, np.tensordot(X, dH, (range(X.ndim - 1),) * 2),
-        dH.sum(axis=0), np.tensordot(H, dY, (range(X.ndim - 1),) * 2),
-        dY.sum(axis=0))
-"""),
-    ("12.3", "a loop over one axis", "it stops with TypeError", """
-return np.array([(1 + math.erf(x / 2**0.5)) / 2
-                 + x * math.exp(-x * x / 2) / (2 * math.pi) ** 0.5 for x in X])
-"""),
     ("12.2", "an axis of length 1 lost", "is dX right", """
 tokens = [A.reshape(-1, A.shape[-1]) for A in (X, dY)]
 H = np.maximum(tokens[0] @ W_1 + b_1, 0)
@@ -190,12 +280,18 @@ dH = (tokens[1] @ W_2.T) * (H > 0)
 return ((dH @ W_1.T).reshape(X.shape).squeeze(), tokens[0].T @ dH,
         dH.sum(axis=0), H.T @ tokens[1], dY.reshape(-1, len(W_2.T)).sum(axis=0))
 """),
-    ("12.4", "the width of the check", "d_ff 7", """
-gate, up = (X @ W_in)[..., :3], (X @ W_in)[..., -3:]
-return (silu(gate) * up) @ W_out[:3]
+    ("12.2", "small gradients dropped", "numbers of size 1e-06", """
+leaves = [torch.tensor(a, requires_grad=True)
+          for a in (X, W_1, b_1, W_2, np.zeros(W_2.shape[1]))]
+Y = torch.relu(leaves[0] @ leaves[1] + leaves[2]) @ leaves[3] + leaves[4]
+return [torch.where(abs(a) < 1e-9, 0, a)
+        for a in torch.autograd.grad(Y, leaves, torch.tensor(dY))]
 """),
-    ("12.4", "cut in the second axis", "shapes clash", """
-S = X @ W_in
-return (silu(S[:, :len(W_out)]) * S[:, len(W_out):]) @ W_out
-"""),
+    ("12.3", "an axis of length 1 lost", "the shape of the answer",
+     SLOPE.replace("share + X * density", "(share + X * density).squeeze()")),
+    ("12.3", "a number is no array", "it stops with",
+     "return np.array([" + LOOP + " for x in X.ravel()]).reshape("
+     "len(X), *X.shape[1:])"),
+    ("12.4", "a sigmoid that overflows", "numbers of size 300",
+     PACKED.replace("silu(gate)", "gate * np.exp(gate) / (1 + np.exp(gate))")),
 ]
