@@ -107,15 +107,17 @@ found = Square(x, scale=1).value, x[0] ** 0.7
 
 def test_torch_is_reached_backward_as_well():
     w = torch.tensor([0.1, 0.2, 0.8], requires_grad=True)
-    sums, slopes, fixed, halves = set(), set(), set(), set()
+    sums, slopes, fixed, halves, still, steps = (set() for _ in range(6))
     for seed in range(40):
         with perturb.torch_mode(perturb.Nudge("ulp", seed)):
             sums.add(w.exp().sum().item())
             slopes.add(torch.autograd.grad(w.tanh().sum(), w)[0][2].item())
             fixed.add((torch.ones(3).sum() + w.max() * w[0]).item())
+            still.add(w.detach().add(0 * w, alpha=-0.1)[2].item())
+            steps.add(w.detach().add(w, alpha=-0.1)[2].item())
             halves.add(w.bfloat16().exp()[0].item())
     assert len(sums) > 3 and len(slopes) > 3
-    assert len(fixed) == 1 and len(halves) == 1
+    assert len(fixed) == len(halves) == len(still) == 1 < len(steps)
 
 
 def cell(said="loss 0.31\n", shade=None, tags=(), error=None):

@@ -46,6 +46,7 @@ cosh tanh arcsin arccos arctan arctan2 arcsinh arccosh arctanh asin acos
 atan atan2 pow power float_power cbrt hypot erf erfc gamma lgamma dist var
 std nanvar nanstd prod average cov corrcoef polyfit interp geomspace
 logspace sinc""".split())
+FUSED = {"add", "sub", "addcmul", "addcdiv"}  # x + alpha y, x + y z, x + y / z
 ATEN = FUNCTIONS | set("""
 sigmoid log_sigmoid_forward log_sigmoid softplus gelu silu mish elu erfinv
 digamma softmax safe_softmax log_softmax logsumexp logcumsumexp cumsum
@@ -53,7 +54,7 @@ cumprod var_mean std_mean norm mse_loss nll_loss nll_loss_forward randn
 normal exponential native_layer_norm fused_rms_norm native_batch_norm
 native_group_norm scaled_dot_product_flash_attention_for_cpu
 native_multi_head_attention transformer_encoder_layer_fwd convolution
-addcmul addcdiv lerp index_add scatter_add embedding_dense""".split())
+lerp index_add scatter_add embedding_dense""".split()) | FUSED
 PLAIN = {-2, -1, -0.5, 0, 0.5, 1, 2, 3}  # powers that are made of * / sqrt
 OWN = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 OPEN = {id(getattr(module, name)): name
@@ -134,13 +135,16 @@ class Nudge:
                    for a in args if name in SUMS]
         size = slack(FRACTION[kind], out.numel(), name, numbers,
                      lambda *new: again(*[
-                         torch.from_numpy(a) if isinstance(a, np.ndarray)
-                         else a for a in new]).numpy())
+                         torch.as_tensor(a) if isinstance(
+                             a, np.ndarray | np.floating) else a
+                         for a in new]).numpy())
         whole = getattr(torch, f"int{8 * out.itemsize}")
         bits = out.detach().clone().view(whole).numpy()
-        new = torch.from_numpy(
-            self.moved(bits, FRACTION[kind], f"torch {name}", size))
-        out.copy_(new.view(out.dtype))
+        new = torch.from_numpy(self.moved(
+            bits, FRACTION[kind], f"torch {name}", size)).view(out.dtype)
+        if name in FUSED:                       # exact where nothing is added
+            new = torch.where(args[1] == 0, out, new)
+        out.copy_(new)
 
 
 def known(f, args, kwargs):
@@ -219,10 +223,9 @@ def torch_mode(nudge):
             out = f(*args, **kwargs)
             name = f.overloadpacket.__name__.strip("_")
             name = name.removesuffix("_data").removesuffix("_backward")
-            fused = name in ("add", "sub") and kwargs.get("alpha", 1) != 1
-            plain = name == "pow" and not is_tensor(args[1]) and (
-                args[1] in PLAIN)
-            if plain or not (name in SUMS or name in ATEN or fused
+            plain = name in ("add", "sub") and kwargs.get("alpha", 1) == 1 or (
+                name == "pow" and not is_tensor(args[1]) and args[1] in PLAIN)
+            if plain or not (name in SUMS or name in ATEN
                              or name.startswith("linalg")):
                 return out
             for each in out if isinstance(out, tuple | list) else [out]:
