@@ -15,7 +15,7 @@ float16 1  only NumPy's float16 exp, log, ... move: they are made in float32
 As a processor does, it always answers alike: the move is drawn from the
 seed, the name of the function and the result's own bits, without the sign;
 for a sum also from the result's shape, by which libraries choose their
-kernels. In the other rules one float16 or bfloat16 in 256 moves.
+kernels. In the other rules one float16 or bfloat16 in 4096 moves.
 
 Left alone, because exact everywhere: sums that fit into the digits (of
 integers, of sixteenths), sums of two terms, one product among zeros; function
@@ -89,7 +89,7 @@ class Nudge:
             if self.rule == "float16":
                 free &= fraction == 10 and size is None
             elif fraction <= 10:                    # made in float32, rounded
-                free &= draws(number, salt + "rare") < 1 / 256
+                free &= draws(number, salt + "rare") < 2.0**-12
             step = 3 * draws(number, salt) // 1 - 1
             new = np.asarray(bits + (step * free).astype(bits.dtype))
             if self.rule == "order" and size is not None and fraction > 10:
