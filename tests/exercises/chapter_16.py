@@ -3,7 +3,11 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
 
 CUMSUM = """
 pairs = V[..., :, None] * phi_K[..., None, :]
@@ -46,6 +50,50 @@ LOUD = """
 return np.tile([1.0, -1, 1, 1], (40, 1))
 """
 
+
+def shapes(rng):
+    """Up to two axes in front, n, and two widths, no two of them alike."""
+    sizes = rng.permutation(np.arange(1, 9))
+    return tuple(sizes[:rng.integers(0, 3)]), *map(int, sizes[3:6])
+
+
+def rows(rng, front, n, width, size=4):
+    """Signed numbers (..., n, width), rows up to 10^size apart from 1."""
+    return rng.normal(size=(*front, n, width)) * 10 ** rng.uniform(
+        -size, size, size=(*front, n, 1))
+
+
+def draw_16_2(rng):
+    front, n, d_phi, d_v = shapes(rng)
+    phi_Q, phi_K = (abs(rows(rng, front, n, d_phi)) + 1e-5 for _ in "QK")
+    return phi_Q, phi_K, rows(rng, front, n, d_v)
+
+
+def draw_16_3(rng):
+    front, n, d_k, d_v = shapes(rng)
+    K = rng.normal(size=(*front, n, d_k))
+    K *= 10 ** rng.uniform(-1, 4, size=(*front, n, 1)) / np.linalg.norm(
+        K, axis=-1, keepdims=True)
+    beta = rng.uniform(size=(*front, n)) * rng.choice([1, 1e-3])
+    beta[rng.uniform(size=beta.shape) < 0.1] = rng.integers(0, 2)
+    return K, rows(rng, front, n, d_v), beta
+
+
+def draw_16_4(rng):
+    d_k = int(rng.integers(2, 12))
+    return d_k, int(rng.integers(1, d_k))
+
+
+def draw_16_5(rng):
+    front, n, d_k, d_v = shapes(rng)
+    return (rows(rng, front, n, d_v), rows(rng, front, n, d_k),
+            rows(rng, front, n, d_k), rows(rng, front, n, d_v))
+
+
+DOMAIN = {"16.2": draw_16_2, "16.3": draw_16_3, "16.4": draw_16_4,
+          "16.5": draw_16_5, "16.7": lambda rng: ()}
+PRECISE = {}
+
 RIGHT = [
     ("16.2", "by the mask", """
 similar = np.tril(np.einsum("...nk,...mk->...nm", phi_Q, phi_K))
@@ -73,10 +121,9 @@ for t in range(K.shape[-2]):
     F = F - b * (F @ outer) + b * V[..., t, :, None] * u[..., None, :]
 return F
 """),
-    ("16.4", "by loops", """
+    ("16.4", "by loops, as a list", """
 ring = 2 * d_k
-return np.array([(i, (i + s) % ring) for s in range(1, nu + 1)
-                 for i in range(ring)])
+return [(i, (i + s) % ring) for s in range(1, nu + 1) for i in range(ring)]
 """),
     ("16.4", "by np.roll", """
 ring = np.arange(2 * d_k)
@@ -84,10 +131,10 @@ return np.concatenate([np.stack([ring, np.roll(ring, -s)], axis=1)
                        for s in range(1, nu + 1)])
 """),
     ("16.5", "by masked products", BACKWARD),
-    ("16.5", "by autograd", """
-leaves = [torch.tensor(a, requires_grad=True) for a in (Q, K, V)]
-Y = (leaves[0] @ leaves[1].mT).tril() @ leaves[2]
-return torch.autograd.grad(Y, leaves, torch.tensor(dY))
+    ("16.5", "by torch, each gradient as one product", """
+dY, Q, K, V = map(torch.tensor, (dY, Q, K, V))
+scores, dscores = (Q @ K.mT).tril(), (dY @ V.mT).tril()
+return dscores @ K, dscores.mT @ Q, scores.mT @ dY
 """),
     ("16.5", "token by token", """
 dQ, dK, dV = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
@@ -104,7 +151,7 @@ return dQ, dK, dV
 """),
     ("16.7", "all ones", "return np.ones((40, 4))"),
     ("16.7", "the sign turns", """
-return np.ones((40, 4)) * np.where(np.arange(40) % 2, 1, -1)[:, None]
+return np.tile([[1.0, 1, 1, 1], [-1, -1, -1, -1]], (20, 1))
 """),
 ]
 
@@ -137,6 +184,21 @@ return read / (z * phi_Q).sum(axis=-1, keepdims=True)
      .replace("(z * phi_Q)", "((z - phi_K) * phi_Q)")),
     ("16.2", "queries written, keys read", "which key meets",
      "phi_Q, phi_K = phi_K, phi_Q" + CUMSUM),
+    ("16.2", "the lesson's function", "can you write it yourself",
+     "return linear_attention(phi_Q, phi_K, V)"),
+    ("16.2", "the lesson's function by state", "can you write it yourself",
+     "return linear_attention_by_state(phi_Q, phi_K, V)[0]"),
+    ("16.2", "keys summed in place", "as they were",
+     CUMSUM.replace("phi_K.cumsum(axis=-2)",
+                    "phi_K.cumsum(axis=-2, out=phi_K)")),
+    ("16.2", "axis 1", "2 axes in front",
+     "axis = 1 if V.ndim > 2 else 0" + CUMSUM.replace("axis=-3", "axis=axis")
+     .replace("axis=-2", "axis=axis")),
+    ("16.2", "three axes expected", "it stops with", """
+pairs = np.einsum("bnv,bnk->bnvk", V, phi_K)
+read = np.einsum("bnvk,bnk->bnv", pairs.cumsum(1), phi_Q)
+return read / (phi_K.cumsum(1) * phi_Q).sum(-1, keepdims=True)
+"""),
     ("16.3", "not begun", "16.3 not done yet", "raise NotImplementedError"),
     ("16.3", "nothing returned", "return its result",
      REMEMBER.replace("return state", "state")),
@@ -172,6 +234,23 @@ return np.einsum("...nv,...nk->...vk", beta[..., None] * V, U)
         "write_sum((1 - b[..., None]) * state, k, b * v)")),
     ("16.3", "transposed", "value first, key second",
      REMEMBER.replace("return state", "return np.swapaxes(state, -1, -2)")),
+    ("16.3", "the lesson's function", "can you write it yourself", """
+K = unit_length(K)
+return delta_rule(K, K, V, beta)[1]
+"""),
+    ("16.3", "keys changed in place", "as they were",
+     REMEMBER.replace("K = K /", "K /=")),
+    ("16.3", "one axis in front", "shapes clash", """
+K = K / np.linalg.norm(K, axis=-1, keepdims=True)
+if K.ndim == 2:
+    return remember(K[None], V[None], beta[None])[0]
+state = np.zeros((len(K), V.shape[2], K.shape[2]))
+for t in range(K.shape[1]):
+    old = np.einsum("bvk,bk->bv", state, K[:, t])
+    new = beta[:, t, None] * (V[:, t] - old)
+    state += np.einsum("bv,bk->bvk", new, K[:, t])
+return state
+"""),
     ("16.4", "not begun", "16.4 not done yet", "raise NotImplementedError"),
     ("16.4", "nothing returned", "return its result",
      PAIRS.replace("return ", "")),
@@ -197,12 +276,29 @@ return np.einsum("...nv,...nk->...vk", beta[..., None] * V, U)
 return np.array([(i, (i + s) % (2 * d_k)) for i in range(2 * d_k)
                  for s in range(1, nu + 1)])
 """),
+    ("16.4", "made for a width of 4", "d_k = 2 and nu = 1", """
+return np.array([(i, (i + s) % 8) for s in range(1, nu + 1) for i in range(8)])
+"""),
+    ("16.4", "the ring as long as the features", "where does place 8 lie",
+     PAIRS.replace("% (2 * d_k)", "% (d_k * nu * 2)")),
+    ("16.4", "the ring of d_k nu", "d_k = 2 and nu = 1",
+     PAIRS.replace("% (2 * d_k)", "% (d_k * nu)")),
+    ("16.4", "the partner first", "the place i first",
+     PAIRS.replace("[i, (i + shift) % (2 * d_k)]",
+                   "[(i + shift) % (2 * d_k), i]")),
+    ("16.4", "the smaller place first", "the place i first", """
+ring = 2 * d_k
+return np.sort([(i, (i + s) % ring) for s in range(1, nu + 1)
+                for i in range(ring)], axis=-1)
+"""),
+    ("16.4", "places as floats", "are they integers",
+     PAIRS.replace("axis=-1)", "axis=-1) * 1.0")),
     ("16.5", "not begun", "16.5 not done yet", "raise NotImplementedError"),
     ("16.5", "nothing returned", "return its result",
      BACKWARD.replace("return past(dY", "past(dY")),
     ("16.5", "dV only", "three gradients",
      BACKWARD.replace("past(dY, V) @ K, future(V, dY) @ Q, ", "")),
-    ("16.5", "another order", "the shape of what it is for",
+    ("16.5", "another order", "dV stands where dQ should",
      BACKWARD.replace("past(dY, V) @ K, future(V, dY) @ Q, future(K, Q) @ dY",
                       "future(K, Q) @ dY, past(dY, V) @ K, future(V, dY) @ Q")),
     ("16.5", "all from the past", "run from the end",
@@ -212,62 +308,63 @@ return np.array([(i, (i + s) % (2 * d_k)) for i in range(2 * d_k)
     ("16.5", "own pair left out", "find its own pair",
      BACKWARD.replace("1, -2))", "1, -2), 1)").replace("1, -2), 1)",
                                                        "1, -2), -1)", 1)),
-    ("16.5", "dQ and dK exchanged", "an earlier query", BACKWARD.replace(
-        "past(dY, V) @ K, future(V, dY) @ Q",
-        "future(V, dY) @ Q, past(dY, V) @ K")),
+    ("16.5", "dQ and dK exchanged", "dK stands where dQ should",
+     BACKWARD.replace("past(dY, V) @ K, future(V, dY) @ Q",
+                      "future(V, dY) @ Q, past(dY, V) @ K")),
     ("16.5", "scores of the values", "dQ is not autograd's",
      BACKWARD.replace("past(dY, V)", "past(dY, dY)")),
     ("16.5", "dV from the other side", "dV is not autograd's",
      BACKWARD.replace("future(K, Q) @ dY", "future(Q, K) @ dY")),
+    ("16.5", "by autograd", "lean on autograd", """
+leaves = [torch.tensor(a, requires_grad=True) for a in (Q, K, V)]
+Y = (leaves[0] @ leaves[1].mT).tril() @ leaves[2]
+return torch.autograd.grad(Y, leaves, torch.tensor(dY))
+"""),
+    ("16.5", "downhill", "which sign has dQ",
+     BACKWARD.replace("past(dY, V) @ K", "-past(dY, V) @ K")),
+    ("16.5", "dV without its own pair", "one token: dV is 0",
+     BACKWARD.replace("future(K, Q) @ dY",
+                      "future(K, Q) @ dY - (Q * K).sum(-1)[..., None] * dY")),
+    ("16.5", "dY masked in place", "as they were",
+     BACKWARD.replace("return past", "dY *= 1.5\nreturn past")),
+    ("16.5", "one axis in front", "it stops with",
+     BACKWARD.replace("np.swapaxes(B, -1, -2)", "B.transpose(0, 2, 1)")),
+    ("16.5", "told apart by width", "is dQ right", BACKWARD.replace(
+        "return past(dY, V) @ K", """
+if Q.shape == V.shape:
+    Q, V = V, Q
+return past(dY, V) @ K""")),
     ("16.7", "not begun", "16.7 not done yet", "raise NotImplementedError"),
     ("16.7", "nothing returned", "return its result",
      LOUD.replace("return ", "")),
     ("16.7", "unit keys", "is 1 minus it beyond -1",
      "return np.tile([1.0, 0, 0, 0], (40, 1))"),
     ("16.7", "too large", "between -1 and 1", "return np.full((40, 4), 3.0)"),
-    ("16.7", "too many", "1 to 40 keys", "return np.ones((100, 4))"),
-    ("16.7", "too few", "memory stays small", "return np.ones((5, 4))"),
+    ("16.7", "too many", "40 keys of width 4", "return np.ones((100, 4))"),
+    ("16.7", "too few", "40 keys of width 4", "return np.ones((5, 4))"),
     ("16.7", "directions of their own", "memory stays small", """
 return np.sign(np.random.default_rng(0).normal(size=(40, 4)))
+"""),
+    ("16.7", "silenced from the other end", "from the last key", """
+return np.concatenate([np.ones((39, 4)), np.full((1, 4), 1 / 3)])
+"""),
+    ("16.7", "silenced at the end", "memory stays small", """
+return np.concatenate([np.ones((39, 4)), np.full((1, 4), 1 / 3**0.5)])
 """),
 ]
 
 HIDDEN = [
-    ("16.2", "three axes expected", "too many subscripts", """
-pairs = np.einsum("bnv,bnk->bnvk", V, phi_K)
-read = np.einsum("bnvk,bnk->bnv", pairs.cumsum(1), phi_Q)
-return read / (phi_K.cumsum(1) * phi_Q).sum(-1, keepdims=True)
-"""),
-    ("16.2", "an epsilon below", "axes in front", CUMSUM.replace(
+    ("16.2", "an epsilon below", "very different size", CUMSUM.replace(
         "(z * phi_Q).sum(axis=-1, keepdims=True)",
         "((z * phi_Q).sum(axis=-1, keepdims=True) + 1e-6)")),
-    ("16.3", "one axis in front", "shapes clash", """
-K = K / np.linalg.norm(K, axis=-1, keepdims=True)
-if K.ndim == 2:
-    return remember(K[None], V[None], beta[None])[0]
-state = np.zeros((len(K), V.shape[2], K.shape[2]))
-for t in range(K.shape[1]):
-    old = np.einsum("bvk,bk->bv", state, K[:, t])
-    new = beta[:, t, None] * (V[:, t] - old)
-    state += np.einsum("bv,bk->bvk", new, K[:, t])
-return state
-"""),
-    ("16.3", "keys changed in place", "are the inputs unchanged",
-     REMEMBER.replace("K = K /", "K /=")),
-    ("16.4", "made for a width of 4", "10 features", """
-return np.array([(i, (i + s) % 8) for s in range(1, nu + 1) for i in range(8)])
-"""),
-    ("16.4", "the smaller place first", "the place i first", """
-ring = 2 * d_k
-return np.sort([(i, (i + s) % ring) for s in range(1, nu + 1)
-                for i in range(ring)], axis=-1)
-"""),
-    ("16.5", "told apart by width", "one sequence", BACKWARD.replace(
-        "return past(dY, V) @ K", """
-if Q.shape == V.shape:
-    Q, V = V, Q
-return past(dY, V) @ K""")),
-    ("16.7", "silenced from the other end", "from the last key", """
-return np.concatenate([np.ones((39, 4)), np.full((1, 4), 1 / 3)])
+    ("16.3", "values bounded", "very different size",
+     "V = V.clip(-50, 50)\n" + REMEMBER),
+    ("16.4", "places in eight bits", "d_k = 70",
+     PAIRS.replace("axis=-1)", "axis=-1).astype(np.int8)")),
+    ("16.5", "gradients bounded", "very different size",
+     "dY = dY.clip(-50, 50)\n" + BACKWARD),
+    ("16.7", "loud in both directions only", "shuffled", """
+block, spike = np.ones((12, 4)), np.tile([1.0, 0, 0, 0], (16, 1))
+return np.concatenate([block, spike, block])
 """),
 ]
