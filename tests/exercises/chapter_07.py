@@ -3,7 +3,36 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def draw_7_2(rng):
+    shape = (*rng.integers(1, 5, size=rng.integers(0, 4)), rng.integers(1, 9))
+    width, n_vocab = rng.integers(1, 8, size=2)
+    dX = rng.normal(size=(*shape, width))
+    dX = dX * 10 ** rng.uniform(-6, 3, size=(*shape, 1))
+    kind = rng.choice([np.int32, np.int64])
+    return rng.integers(0, n_vocab, size=shape, dtype=kind), dX, int(n_vocab)
+
+
+def draw_7_3(rng):
+    far = 10 ** rng.uniform(0, 3)
+    return (int(rng.integers(-far, far + 1)), 2 * int(rng.integers(1, 9)),
+            float(10 ** rng.uniform(0.5, 6)))
+
+
+def draw_7_4(rng):
+    d_model, h, pairs = rng.integers(1, 8, size=3)
+    W = rng.normal(size=(d_model, 2 * h * pairs))
+    return W * 10 ** rng.uniform(-6, 3, size=(d_model, 1)), int(h)
+
+
+DOMAIN = {"7.2": draw_7_2, "7.3": draw_7_3, "7.4": draw_7_4}
+PRECISE = {}
 
 RIGHT = [
     ("7.2", "the one-hot product", """
@@ -23,7 +52,10 @@ for visit in np.ndindex(np.shape(ids)):
 return dE
 """),
     ("7.2", "row by row", """
-return np.stack([dX[ids == i].sum(axis=0) for i in range(n_vocab)])
+dE = np.empty((n_vocab, dX.shape[-1]))
+for i in range(n_vocab):
+    dE[i] = dX[ids == i].sum(axis=0)
+return dE
 """),
     ("7.2", "in float32", """
 dE = np.zeros((n_vocab, dX.shape[-1]), np.float32)
@@ -36,8 +68,7 @@ return np.stack([np.bincount(ids.ravel(), column, minlength=n_vocab)
                  for column in flat.T], axis=1)
 """),
     ("7.2", "by autograd", """
-E = torch.zeros(n_vocab, dX.shape[-1], dtype=torch.float64,
-                requires_grad=True)
+E = torch.zeros(n_vocab, dX.shape[-1], requires_grad=True)
 E[torch.tensor(ids)].backward(torch.tensor(dX))
 return E.grad
 """),
@@ -52,9 +83,9 @@ return R
     ("7.3", "by torch", """
 blocks = []
 for i in range(d_model // 2):
-    w = torch.tensor(base, dtype=torch.float64) ** (-2 * i / d_model)
-    c, s = torch.cos(k * w), torch.sin(k * w)
-    blocks.append(torch.stack([c, -s, s, c]).reshape(2, 2))
+    turn = k * base ** (-2 * i / d_model)
+    c, s = math.cos(turn), math.sin(turn)
+    blocks.append(torch.tensor([[c, -s], [s, c]]))
 return torch.block_diag(*blocks)
 """),
     ("7.3", "in float32", """
@@ -178,6 +209,31 @@ dE = np.zeros((n_vocab, dX.shape[1]))
 np.add.at(dE, ids, dX)
 return dE
 """),
+    ("7.2", "the gradient used up", "leave ids and dX", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX)
+dX *= 0
+return dE
+"""),
+    ("7.2", "one batch axis at most", "two axes in front", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+if ids.ndim == 1:
+    ids, dX = ids[None], dX[None]
+n = dX.shape[-2]
+for i, d in zip(ids, dX, strict=True):
+    np.add.at(dE, i.ravel()[:n], d.reshape(-1, d.shape[-1])[:n])
+return dE
+"""),
+    ("7.2", "small gradients flushed", "small gradients", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, np.where(abs(dX) < 1e-5, 0, dX))
+return dE
+"""),
+    ("7.2", "clipped", "large gradients", """
+dE = np.zeros((n_vocab, dX.shape[-1]))
+np.add.at(dE, ids, dX.clip(-50, 50))
+return dE
+"""),
     ("7.2", "nothing returned", "return its result", """
 dE = np.zeros((n_vocab, dX.shape[-1]))
 np.add.at(dE, ids, dX)
@@ -265,6 +321,22 @@ for i in range(d_model // 2):
                                            [-np.sin(turn), np.cos(turn)]]
 return R
 """),
+    ("7.3", "only forwards", "negative k", """
+R, k = np.zeros((d_model, d_model)), abs(k)
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / d_model)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
+    ("7.3", "the width 6", "d_model and base", """
+R = np.zeros((d_model, d_model))
+for j in range(0, d_model, 2):
+    turn = k * base ** (-j / 6)
+    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
+                           [np.sin(turn), np.cos(turn)]]
+return R
+"""),
     ("7.3", "nothing returned", "return its result", """
 R = np.eye(d_model)
 """),
@@ -326,6 +398,21 @@ heads = np.split(W, h, axis=1)[::-1]
 return np.concatenate([part for head in heads
                        for part in (head[:, ::2], head[:, 1::2])], axis=1)
 """),
+    ("7.4", "in place", "leave W as it was", """
+for head in np.split(W, h, axis=1):
+    head[:] = np.concatenate([head[:, ::2], head[:, 1::2]], axis=1)
+return W
+"""),
+    ("7.4", "heads of width 8", "h = 2, d_k = 10", """
+order = np.array([0, 2, 4, 6, 1, 3, 5, 7])
+order = np.concatenate([order + 8 * head for head in range(W.shape[1] // 8)])
+return np.concatenate([W[:, order], W[:, len(order):]], axis=1)
+"""),
+    ("7.4", "three heads", "h = 2, d_k = 10", """
+pairs = W.reshape(len(W), 3, -1, 2) if W.shape[1] % 6 == 0 else (
+    W.reshape(len(W), 1, -1, 2))
+return pairs.swapaxes(-1, -2).reshape(W.shape)
+"""),
     ("7.4", "nothing returned", "return its result", """
 W = W[:, np.r_[0:W.shape[1]:2, 1:W.shape[1]:2]]
 """),
@@ -335,37 +422,26 @@ raise NotImplementedError
 ]
 
 HIDDEN = [
-    ("7.2", "one batch axis at most", "of shape (2, 3, 4)", """
-dE = np.zeros((n_vocab, dX.shape[-1]))
-if ids.ndim == 1:
-    ids, dX = ids[None], dX[None]
-n = dX.shape[-2]
-for i, d in zip(ids, dX, strict=True):
-    np.add.at(dE, i.ravel()[:n], d.reshape(-1, d.shape[-1])[:n])
-return dE
-"""),
-    ("7.2", "the gradient used up", "leave ids and dX", """
+    ("7.2", "two axes in front at most", "of shape (2, 1, 3, 4)", """
+if ids.ndim > 3:
+    ids, dX = ids[0], dX[0]
 dE = np.zeros((n_vocab, dX.shape[-1]))
 np.add.at(dE, ids, dX)
-dX *= 0
 return dE
 """),
-    ("7.3", "only forwards", "negative k", """
-R, k = np.zeros((d_model, d_model)), abs(k)
+    ("7.3", "a table of 64 steps", "for k = 70", """
+R, k = np.zeros((d_model, d_model)), min(max(k, -64), 64)
 for j in range(0, d_model, 2):
     turn = k * base ** (-j / d_model)
     R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
                            [np.sin(turn), np.cos(turn)]]
 return R
 """),
-    ("7.4", "in place", "leave W as it was", """
-for head in np.split(W, h, axis=1):
-    head[:] = np.concatenate([head[:, ::2], head[:, 1::2]], axis=1)
-return W
-"""),
-    ("7.4", "heads of width 8", "h = 2 and d_k = 2", """
-order = np.array([0, 2, 4, 6, 1, 3, 5, 7])
-order = np.concatenate([order + 8 * head for head in range(h)])
-return W[:, order[order < W.shape[1]]]
+    ("7.4", "six heads at most", "h = 7 and d_k = 10", """
+d_k, Y = W.shape[1] // h, W.copy()
+for head in range(min(h, 6)):
+    own = slice(head * d_k, (head + 1) * d_k)
+    Y[:, own] = np.hstack([W[:, own][:, ::2], W[:, own][:, 1::2]])
+return Y
 """),
 ]

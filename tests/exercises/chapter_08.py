@@ -3,7 +3,43 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def draw_8_3(rng):
+    many, longest = rng.integers(1, 9, size=2)
+    return (rng.integers(1, longest + 1, size=many).tolist(),)
+
+
+def draw_8_4(rng):
+    shape = (*rng.integers(1, 5, size=rng.integers(0, 4)),
+             *rng.integers(1, 7, size=2))
+    Y = rng.normal(size=(2, *shape)) * 10 ** rng.uniform(
+        -5, 3, size=(*shape[:-1], 1))
+    lse = 10 ** rng.uniform(-5, 3) * rng.uniform(-1, 1, size=(2, *shape[:-1]))
+    nothing = rng.random(shape[:-1]) < 0.2          # one part saw nothing
+    part = rng.integers(2)
+    Y[part, nothing], lse[part, nothing] = 0, -np.inf
+    return Y[0], lse[0], Y[1], lse[1]
+
+
+def draw_8_5(rng):
+    lead = rng.integers(1, 4, size=rng.integers(0, 4))
+    n, m, d_k, d_v = rng.integers(1, 7, size=4)
+    size = 10 ** rng.uniform(-3, 3, size=3)
+    scores = 10 ** rng.uniform(-1, 1)
+    return (size[0] * rng.normal(size=(*lead, n, d_v)),
+            size[1] * rng.normal(size=(*lead, n, d_k)),
+            scores / size[1] * rng.normal(size=(*lead, m, d_k)),
+            size[2] * rng.normal(size=(*lead, m, d_v)))
+
+
+DOMAIN = {"8.3": draw_8_3, "8.4": draw_8_4, "8.5": draw_8_5}
+PRECISE = {}
 
 RIGHT = [
     ("8.3", "as specified, by loops", """
@@ -76,6 +112,23 @@ return dQ, dK, np.swapaxes(A, -1, -2) @ dY
 ]
 
 WRONG = [
+    ("8.3", "a text is known by its length", "equal length", """
+text = np.repeat(lengths, lengths)
+return np.tril(text[:, None] == text)
+"""),
+    ("8.3", "three texts and no more", "lengths [1, 6] right", """
+a, b, c = lengths if len(lengths) == 3 else (lengths[0], 0, 0)
+text = np.repeat([0, 1, 2], [a, b, c])
+return np.tril(text[:, None] == text)
+"""),
+    ("8.3", "the list used up", "leave lengths as it was", """
+mask, start = np.zeros((sum(lengths),) * 2, dtype=bool), 0
+while lengths:
+    end = start + lengths.pop(0)
+    mask[start:end, start:end] = np.tril(np.ones((end - start,) * 2))
+    start = end
+return mask
+"""),
     ("8.3", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.3", "nothing returned", "return its result",
      "mask = causal_mask(sum(lengths))"),
@@ -111,6 +164,36 @@ return np.tril(text[:, None] == text)
 mask, first = causal_mask(sum(lengths)), lengths[0]
 mask[first:, :first] = False
 return mask
+"""),
+    ("8.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
+w_2 = np.exp(lse_2 - lse_1)
+Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
+return Y, lse_1 + np.log(1 + w_2)
+"""),
+    ("8.4", "one more axis is not foreseen", "shapes clash", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse).reshape(-1, 1)
+return w * Y_1 + (1 - w) * Y_2, lse
+"""),
+    ("8.4", "in place", "stay as they were", """
+lse = np.logaddexp(lse_1, lse_2)
+Y_1 *= np.exp(lse_1 - lse)[..., None]
+Y_1 += np.exp(lse_2 - lse)[..., None] * Y_2
+return Y_1, lse
+"""),
+    ("8.4", "the shift changes lse_1", "stay as they were", """
+top = np.maximum(lse_1, lse_2)
+lse_1 -= top
+w_1, w_2 = np.exp(lse_1), np.exp(lse_2 - top)
+Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
+return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
+"""),
+    ("8.4", "one axis in front", "shape (3, 1, 4, 2)", """
+lse = np.logaddexp(lse_1, lse_2)
+w = np.exp(lse_1 - lse)[..., None]
+if Y_1.ndim > 3:
+    w = w[:1]
+return w * Y_1 + (1 - w) * Y_2, lse
 """),
     ("8.4", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.4", "nothing returned", "return its result",
@@ -153,6 +236,25 @@ return w_1 * Y_1 + (1 - w_1) * Y_2, np.maximum(lse_1, lse_2)
     ("8.4", "no axis for the values", "shapes clash", """
 lse = np.logaddexp(lse_1, lse_2)
 return np.exp(lse_1 - lse) * Y_1 + np.exp(lse_2 - lse) * Y_2, lse
+"""),
+    ("8.5", "a softmax without its shift", "what does exp do", """
+root = Q.shape[-1] ** 0.5
+A = np.exp(Q @ np.swapaxes(K, -1, -2) / root)
+A, dA = A / A.sum(axis=-1, keepdims=True), dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "the root of 4 put in by hand", "d_k, d_v = 3, 8, 9, 2", """
+A = attention_weights(Q, K)
+dA = dY @ np.swapaxes(V, -1, -2)
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / 2
+return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
+"""),
+    ("8.5", "keys by their first axis", "in front", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+dA = dY @ V.swapaxes(-1, -2)
+dS = A * (dA - (A * dA).sum(axis=1, keepdims=True)) / root
+return dS @ K, dS.swapaxes(-1, -2) @ Q, A.swapaxes(-1, -2) @ dY
 """),
     ("8.5", "not begun", "not done yet", "raise NotImplementedError"),
     ("8.5", "nothing returned", "return its result",
@@ -227,42 +329,23 @@ return dS @ K / root, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 ]
 
 HIDDEN = [
-    ("8.3", "a text is known by its length", "equal length", """
-text = np.repeat(lengths, lengths)
+    ("8.3", "a text is named by one letter", "1, 1] right", """
+text = "".join(str(k) * length for k, length in enumerate(lengths))
+text = np.array(list(text))[:sum(lengths)]
 return np.tril(text[:, None] == text)
 """),
-    ("8.3", "three texts and no more", "lengths [1, 6] right", """
-a, b, c = lengths if len(lengths) == 3 else (lengths[0], 0, 0)
-text = np.repeat([0, 1, 2], [a, b, c])
-return np.tril(text[:, None] == text)
-"""),
-    ("8.4", "only part 2 may have seen nothing", "part 1 saw nothing", """
-w_2 = np.exp(lse_2 - lse_1)
-Y = (Y_1 + w_2[..., None] * Y_2) / (1 + w_2)[..., None]
-return Y, lse_1 + np.log(1 + w_2)
-"""),
-    ("8.4", "one more axis is not foreseen", "shapes clash", """
-lse = np.logaddexp(lse_1, lse_2)
-w = np.exp(lse_1 - lse).reshape(-1, 1)
-return w * Y_1 + (1 - w) * Y_2, lse
-"""),
-    ("8.4", "one shift for all queries", "size 300", """
+    ("8.4", "one shift for all queries", "size 1000", """
 top = np.max([lse_1, lse_2])
 w_1, w_2 = np.exp(lse_1 - top), np.exp(lse_2 - top)
 Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
 return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
 """),
-    ("8.5", "a softmax without its shift", "size 1000", """
-root = Q.shape[-1] ** 0.5
-A = np.exp(Q @ np.swapaxes(K, -1, -2) / root)
-A, dA = A / A.sum(axis=-1, keepdims=True), dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
-return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
-"""),
-    ("8.5", "the root of 4 put in by hand", "d_k", """
-A = attention_weights(Q, K)
+    ("8.5", "a batch and heads at most", "with (2, 1, 3) in front", """
+A, root = attention_weights(Q, K), Q.shape[-1] ** 0.5
+if Q.ndim > 4:
+    A = A[:1]
 dA = dY @ np.swapaxes(V, -1, -2)
-dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / 2
+dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / root
 return dS @ K, np.swapaxes(dS, -1, -2) @ Q, np.swapaxes(A, -1, -2) @ dY
 """),
 ]

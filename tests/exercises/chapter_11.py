@@ -3,7 +3,42 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+
+def divisor(h, rng):
+    """A number that divides h, or, once in five, any number."""
+    if rng.random() < 0.2:
+        return int(rng.integers(1, 2 * h))
+    return int(rng.choice([i for i in range(1, h + 1) if h % i == 0]))
+
+
+def draw_11_2(rng):
+    lead = rng.integers(1, 5, size=rng.integers(0, 4))
+    n, width = rng.integers(1, 8), rng.integers(1, 25)
+    Y = rng.normal(size=(*lead, n, width))
+    Y = Y * 10 ** rng.uniform(-6, 3, size=(*lead, n, 1))
+    return Y, divisor(width, rng)
+
+
+def draw_11_3(rng):
+    h, d_k = rng.integers(1, 7, size=2)
+    d_model, dtype = h * d_k, rng.choice(["float16", "float32", "float64"])
+    size = 10 ** rng.uniform(-3, 3)
+    return tuple((size * rng.normal(size=shape)).astype(dtype) for shape in (
+        *[(h, d_model, d_k)] * 3, (h, d_k, d_model)))
+
+
+def draw_11_5(rng):
+    h, d_model, d_k = rng.integers(1, 13), *rng.integers(1, 8, size=2)
+    W = rng.normal(size=(h, d_model, d_k)) * 10 ** rng.uniform(-6, 3)
+    return W, divisor(h, rng)
+
+
+DOMAIN = {"11.2": draw_11_2, "11.3": draw_11_3, "11.5": draw_11_5}
+PRECISE = {}
 
 RIGHT = [
     ("11.2", "by split and stack", """
@@ -28,13 +63,13 @@ return np.einsum("...nhk->...hnk", pieces)
 """),
     ("11.3", "by einsum", """
 d_model = W_Q.shape[1]
-packed = np.einsum("shdk->shkd", np.stack([W_Q, W_K, W_V]))
+packed = np.einsum("shdk->shkd", [W_Q, W_K, W_V])
 out = np.einsum("hkd->dhk", W_O)
 return packed.reshape(3 * d_model, d_model), out.reshape(d_model, d_model)
 """),
     ("11.3", "head by head", """
 rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
-return np.concatenate(rows), np.concatenate(list(W_O)).T
+return np.concatenate(rows), np.concatenate(W_O).T
 """),
     ("11.3", "by torch", """
 Q, K, V, O = (torch.as_tensor(W) for W in (W_Q, W_K, W_V, W_O))
@@ -42,7 +77,10 @@ packed = torch.cat([W.mT.flatten(0, 1) for W in (Q, K, V)])
 return packed, O.flatten(0, 1).T
 """),
     ("11.5", "by split", """
-return np.stack([part.mean(axis=0) for part in np.split(W, h_kv)])
+pooled = np.empty((h_kv, *W.shape[1:]))
+for j, part in enumerate(np.split(W, h_kv)):
+    pooled[j] = part.mean(axis=0)
+return pooled
 """),
     ("11.5", "head by head", """
 group, rest = divmod(len(W), h_kv)
@@ -105,6 +143,28 @@ return np.stack(np.split(Y, h, axis=-1), axis=-3)[..., ::-1, :]
 assert Y.shape[-1] % h == 0
 return np.stack(np.split(Y, h, axis=-1), axis=-3)
 """),
+    ("11.2", "a batch and nothing else", "not enough values to unpack", """
+B, n, width = Y.shape
+return Y.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
+"""),
+    ("11.2", "axes counted from the front", "another number of axes", """
+if Y.shape[-1] % h:
+    raise ValueError
+Y = Y[None] if Y.ndim == 2 else Y
+pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
+return pieces.swapaxes(1, 2)
+"""),
+    ("11.2", "d_k 4 put in by hand", "with other sizes", """
+if Y.shape[-1] % h:
+    raise ValueError
+if Y.shape[-1] % 4 == 0:
+    return np.stack(np.split(Y, Y.shape[-1] // 4, axis=-1), axis=-3)
+return Y
+"""),
+    ("11.2", "the shape of Y set", "leave Y as it was", """
+Y.shape = (*Y.shape[:-1], h, Y.shape[-1] // h)
+return Y.swapaxes(-3, -2)
+"""),
     ("11.2", "nothing returned", "return its result", """
 Y.reshape(*Y.shape[:-1], h, -1).swapaxes(-3, -2)
 """),
@@ -162,6 +222,27 @@ return np.concatenate(rows), np.concatenate(list(W_O)).T
 rows = [head.T for W in (W_Q, W_K, W_V) for head in W[::-1]]
 return np.concatenate(rows), np.concatenate(list(W_O[::-1])).T
 """),
+    ("11.3", "always float64", "float32", """
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows).astype(float), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "three heads", "for 5 heads of width 2", """
+rows = [W[i].T for W in (W_Q, W_K, W_V) for i in range(3)]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "in place", "stay as they were", """
+for W in (W_Q, W_K, W_V):
+    W[...] = W[::-1]
+rows = [head.T for W in (W_Q, W_K, W_V) for head in W[::-1]]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.3", "a float64 buffer", "do float32 weights come out", """
+d_model = W_Q.shape[1]
+packed, out = np.zeros((3 * d_model, d_model)), np.zeros((d_model, d_model))
+packed[:] = np.concatenate([head.T for W in (W_Q, W_K, W_V) for head in W])
+out[:] = np.concatenate(list(W_O)).T
+return packed, out
+"""),
     ("11.3", "nothing returned", "return its result", """
 rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
 """),
@@ -218,34 +299,6 @@ group = len(W) // h_kv
 return np.stack([W[max(0, j * group - 1) : (j + 1) * group].mean(axis=0)
                  for j in range(h_kv)])
 """),
-    ("11.5", "nothing returned", "return its result", """
-W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
-"""),
-    ("11.5", "not begun", "not done yet", """
-raise NotImplementedError
-"""),
-]
-
-HIDDEN = [
-    ("11.2", "a batch and nothing else", "not enough values to unpack", """
-B, n, width = Y.shape
-return Y.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
-"""),
-    ("11.2", "axes counted from the front", "any number of axes", """
-if Y.shape[-1] % h:
-    raise ValueError
-Y = Y[None] if Y.ndim == 2 else Y
-pieces = Y.reshape(*Y.shape[:-1], h, Y.shape[-1] // h)
-return pieces.swapaxes(1, 2)
-"""),
-    ("11.3", "always float64", "float32", """
-rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
-return np.concatenate(rows).astype(float), np.concatenate(list(W_O)).T
-"""),
-    ("11.3", "three heads", "IndexError", """
-rows = [W[i].T for W in (W_Q, W_K, W_V) for i in range(3)]
-return np.concatenate(rows), np.concatenate(list(W_O)).T
-"""),
     ("11.5", "in place", "does W stay as it was", """
 if len(W) % h_kv:
     raise ValueError
@@ -255,9 +308,39 @@ for i in range(1, group):
 W[::group] /= group
 return W[::group].copy()
 """),
-    ("11.5", "groups of three", "are 12 heads, h_kv = 1, right", """
+    ("11.5", "groups of three", "are 10 heads, h_kv = 5, right", """
 if len(W) % h_kv:
     raise ValueError
 return np.stack([W[j : j + 3].mean(axis=0) for j in range(0, len(W), 3)])
+"""),
+    ("11.5", "two groups", "are 10 heads, h_kv = 5, right", """
+return W.reshape(2, -1, *W.shape[1:]).mean(axis=1)
+"""),
+    ("11.5", "nothing returned", "return its result", """
+W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+"""),
+    ("11.5", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+]
+
+HIDDEN = [
+    ("11.2", "two axes in front at most", "cannot reshape", """
+if Y.shape[-1] % h:
+    raise ValueError
+*lead, n, width = Y.shape
+return Y.reshape(*lead[-2:], n, h, width // h).swapaxes(-3, -2)
+"""),
+    ("11.3", "float32 at least", "do float16 weights come out", """
+wide = np.promote_types(W_Q.dtype, np.float32)
+rows = [head.T.astype(wide) for W in (W_Q, W_K, W_V) for head in W]
+return np.concatenate(rows), np.concatenate(list(W_O)).T
+"""),
+    ("11.5", "more groups than heads", "24 groups", """
+if len(W) % h_kv and h_kv < len(W):
+    raise ValueError
+group = max(1, len(W) // h_kv)
+return np.stack([W[i : i + group].mean(axis=0)
+                 for i in range(0, len(W), group)])
 """),
 ]
