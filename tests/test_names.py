@@ -5,11 +5,14 @@ needs from earlier ones in the cell `earlier-code`, to the letter.
 """
 
 import ast
+import re
+from types import SimpleNamespace
 
 import pytest
-from chapters import CHAPTERS, cells, each_chapter
+from chapters import CHAPTERS, each_chapter, notebook
 
 REPEATED = "earlier-code"
+SPAN = re.compile(r"`+([^`]+)`+")
 EVERYWHERE = "verdict"                  # every chapter has this cell
 
 # Known; this only shrinks.
@@ -35,12 +38,14 @@ def names(tree):
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def needed(code):
-    """What the cells use, or what they use uses."""
+def needed(code, prose):
+    """What the cells use, what that uses, and what the prose names as code."""
     repeated = {name: node for cell in code if cell.id == REPEATED
                 for name, node, _ in definitions(cell)}
     asked = {name for cell in code if cell.id != REPEATED
              for name in names(ast.parse(cell.source))}
+    asked |= {name for text in prose for span in SPAN.findall(text)
+              for name in re.findall(r"\w+", span)}
     while more := {name for known in asked & repeated.keys()
                    for name in names(repeated[known])} - asked:
         asked |= more
@@ -57,10 +62,12 @@ def differ(now, home):
 
 
 def problems(chapters):
-    """Of {"04": its code cells, ...}: {(chapter, name, what is wrong)}."""
+    """Of {"04": its cells, ...}: {(chapter, name, what is wrong)}."""
     homes, found = {}, set()
-    for number, code in sorted(chapters.items()):
-        used = needed(code)
+    for number, every in sorted(chapters.items()):
+        code = [cell for cell in every if cell.cell_type == "code"]
+        used = needed(code, [cell.source for cell in every
+                             if cell.cell_type == "markdown"])
         for cell in code:
             for name, *now in definitions(cell):
                 home, wrong = homes.get(name), []
@@ -78,7 +85,7 @@ def problems(chapters):
     return found
 
 
-FOUND = problems({path.name[:2]: cells(path, "code") for path in CHAPTERS})
+FOUND = problems({path.name[:2]: notebook(path).cells for path in CHAPTERS})
 
 
 @each_chapter
@@ -91,9 +98,9 @@ def test_known_problems_are_still_there():
     assert KNOWN <= FOUND
 
 
-class Cell:
-    def __init__(self, source, id="new"):
-        self.source, self.id = source, id
+def cell(source, id="new"):
+    return SimpleNamespace(source=source, id=id, cell_type=(
+        "markdown" if source.startswith("#") else "code"))
 
 
 ONE = "def f(x):\n    return g(x)  # g first"
@@ -111,11 +118,14 @@ TWO = "def g(x):\n    return 2 * x"
     ([ONE, TWO], [ONE, TWO], "g(3)", {("f", "is repeated and not used")}),
     ([ONE, TWO], [ONE, TWO], "", {("f", "is repeated and not used"),
                                   ("g", "is repeated and not used")}),
+    ([ONE, TWO], [ONE, TWO], "# Write what `f(x)` does.", set()),
+    ([ONE, TWO], [ONE, TWO], "# Write what `g(x)` does, not f.",
+     {("f", "is repeated and not used")}),
     ([ONE, TWO], [], TWO, {("g", "has its home in 01")}),
     ([ONE, TWO], [], "@cache\n" + TWO, {("g", "has its home in 01"),
                                         ("g", "differs from 01")}),
 ])
 def test_problems_are_seen(home, repeated, rest, wrong):
-    book = {"01": [Cell("\n\n".join(home))],
-            "02": [Cell("\n\n".join(repeated), REPEATED), Cell(rest)]}
+    book = {"01": [cell("\n\n".join(home))],
+            "02": [cell("\n\n".join(repeated), REPEATED), cell(rest)]}
     assert problems(book) == {("02", *what) for what in wrong}
