@@ -66,7 +66,7 @@ OPEN |= {id(getattr(np.linalg, name)): "linalg" for name in np.linalg.__all__}
 def draws(numbers, salt):
     """A number in [0, 1) for each: the same for the same bits and salt."""
     bits = numbers.astype(np.uint64) ^ np.uint64(zlib.crc32(salt.encode()))
-    for _ in range(3):
+    for _ in range(2):
         bits = (bits ^ bits >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9)
     return (bits >> np.uint64(11)) * 2.0**-53
 
@@ -90,8 +90,8 @@ class Nudge:
                 free &= fraction == 10 and size is None
             elif fraction <= 10:                    # made in float32, rounded
                 free &= draws(number, salt + "rare") < 2.0**-12
-            step = 3 * draws(number, salt) // 1 - 1
-            new = np.asarray(bits + (step * free).astype(bits.dtype))
+            step = (3 * draws(number, salt)).astype(bits.dtype) - 1
+            new = np.asarray(bits + step * free)
             if self.rule == "order" and size is not None and fraction > 10:
                 x = new.view(f"f{bits.itemsize}")
                 share = 2 * draws(number, salt + "order") - 1
