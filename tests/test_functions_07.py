@@ -1,4 +1,4 @@
-"""Chapter 3's functions against PyTorch, complex numbers and closed forms."""
+"""Chapter 07's functions against PyTorch, complex numbers and closed forms."""
 
 import math
 
@@ -152,11 +152,16 @@ def test_rope_keeps_float32_with_float32_tables(turn, pairs):
 
 
 @rarely
-@given(st.text(alphabet="ab Z,.'?!é"))
+@given(st.one_of(st.text(alphabet="ab Z,.'?!é_\n\t"), st.text()))
 def test_split_words_loses_nothing(text):
-    pieces = CHAPTER.split_words(text)
-    assert "".join(pieces) == text
-    assert all(len(piece.split()) == 1 or piece == " " for piece in pieces)
+    assert "".join(CHAPTER.split_words(text)) == text
+
+
+@pytest.mark.parametrize("text, pieces", [
+    ("a, b", ["a", ",", " b"]), (" a  b", [" a", " ", " b"]),
+    ("a   ", ["a", " ", " ", " "]), ("it's", ["it", "'", "s"]), ("", [])])
+def test_every_other_space_is_a_piece(text, pieces):
+    assert CHAPTER.split_words(text) == pieces
 
 
 @pytest.mark.parametrize("word, pair, want", [
@@ -214,3 +219,42 @@ def test_tables_of_several_sequences_are_those_of_each():
             assert table.shape == (2, 3, 3) and (table[i] == one).all()
         for turn in CHAPTER.rope_half_split, CHAPTER.rope_interleaved:
             assert np.allclose(turn(X, *tables)[i], turn(X[i], *alone))
+
+
+@rarely
+@given(seeds, leads, st.integers(1, 6), st.integers(1, 9))
+def test_reference_7_2_is_pytorchs(seed, lead, n, n_vocab):
+    ids = np.random.default_rng(seed).integers(0, n_vocab, size=(*lead, n))
+    dX, E = draw(seed, *lead, n, 3), torch.zeros(n_vocab, 3).double()
+    E.requires_grad_()
+    torch.nn.functional.embedding(torch.tensor(ids), E).backward(
+        torch.tensor(dX))
+    assert np.allclose(CHAPTER.reference_7_2(ids, dX, n_vocab), E.grad)
+
+
+@rarely
+@given(st.integers(-50, 50), halves, bases)
+def test_reference_7_3_steps_along_the_sinusoids(k, half, base):
+    P = CHAPTER.sinusoids(60, 2 * half, base)
+    before, after = (P[:60 - k], P[k:]) if k > 0 else (P[-k:], P[:60 + k])
+    R = CHAPTER.reference_7_3(k, 2 * half, base)
+    assert np.allclose(before @ R, after)
+
+
+@rarely
+@given(seeds, st.integers(1, 4), halves)
+def test_reference_7_4_changes_no_score(seed, h, half):
+    d_k = 2 * half
+    tables = CHAPTER.rope_tables(range(5), d_k)
+    X, *weights = (draw(seed + i, size, h * d_k if i else 7)
+                   for i, size in enumerate((5, 7, 7)))
+
+    def scores(turn, *weights):
+        Q, K = (turn((X @ W).reshape(5, h, d_k).swapaxes(0, 1), *tables)
+                for W in weights)
+        return Q @ K.mT
+
+    moved = (CHAPTER.reference_7_4(W, h) for W in weights)
+    want = scores(CHAPTER.rope_interleaved, *weights)
+    assert np.allclose(scores(CHAPTER.rope_half_split, *moved), want,
+                       atol=1e-9 * abs(want).max())

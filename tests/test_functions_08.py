@@ -1,4 +1,4 @@
-"""Chapter 4's functions against PyTorch, float64 and their own promises."""
+"""Chapter 08's functions against PyTorch, float64 and their own promises."""
 
 import math
 import warnings
@@ -209,3 +209,20 @@ def test_attention_takes_tensors_and_refuses_those_with_gradients():
     given[0].requires_grad_()
     with pytest.raises(RuntimeError, match="detach"):
         CHAPTER.attention(*given)
+
+
+@rarely
+@given(seeds, leads, sizes, sizes, scales)
+def test_reference_8_4_is_attention_over_both_halves(seed, lead, n, m, scale):
+    Q, K, V, _ = draw(seed, lead, n, m + 2, 4, 3, scale)
+    scores = Q @ K.mT / 2
+
+    def part(keys):
+        lse = torch.tensor(scores[..., keys]).logsumexp(-1).numpy()
+        return CHAPTER.attention(Q, K[..., keys, :], V[..., keys, :]), lse
+
+    with np.errstate(over="ignore"):
+        Y, lse = CHAPTER.reference_8_4(*part(slice(m)), *part(slice(m, None)))
+    want, want_lse = part(slice(None))
+    assert np.allclose(Y, want, atol=1e-9 * abs(V).max())
+    assert np.allclose(lse, want_lse)

@@ -1,4 +1,4 @@
-"""Chapter 5's functions against PyTorch, loops and their own promises."""
+"""Chapter 11's functions against PyTorch, loops and their own promises."""
 
 import math
 
@@ -220,3 +220,36 @@ def test_a_cache_with_fewer_key_heads_is_right_or_refused(h_kv):
     each = [W.repeat(4 // h_kv, axis=0) for W in (W_K, W_V)]
     assert np.allclose(got, CHAPTER.multi_head_attention(
         X, W_Q, *each, W_O, CHAPTER.causal_mask(5, 5)))
+
+
+@rarely
+@given(seeds, few, few)
+def test_reference_11_3_is_what_pytorch_stores(seed, h, d_k):
+    rng, d_model = np.random.default_rng(seed), h * d_k
+    weights = CHAPTER.weights_11_3(rng, h, d_k)
+    X = rng.normal(size=(5, d_model))
+    module = nn.MultiheadAttention(d_model, h, bias=False).double()
+    with torch.no_grad():
+        packed, out = map(torch.tensor, CHAPTER.reference_11_3(*weights))
+        module.in_proj_weight.copy_(packed)
+        module.out_proj.weight.copy_(out)
+        theirs, _ = module(*[torch.tensor(X)] * 3)
+    assert np.allclose(theirs, CHAPTER.multi_head_attention(X, *weights))
+    back = CHAPTER.heads_from_torch(module)
+    assert all(map(np.array_equal, back, weights))
+
+
+@rarely
+@given(seeds, few, few)
+def test_reference_11_5_keeps_heads_that_are_equal_in_their_group(
+        seed, h_kv, group):
+    X, (W_Q, W_K, W_V, W_O) = draw(seed, (), 4, h_kv * group, h_kv=h_kv)
+    pooled = []
+    for W in (W_K, W_V):
+        alike = np.repeat(W, group, axis=0)
+        noise = np.random.default_rng(seed).normal(size=alike.shape)
+        noise -= np.repeat(CHAPTER.reference_11_5(noise, h_kv), group, axis=0)
+        pooled.append(CHAPTER.reference_11_5(alike + noise, h_kv))
+    assert np.allclose(
+        CHAPTER.grouped_query_attention(X, W_Q, *pooled, W_O),
+        CHAPTER.grouped_query_attention(X, W_Q, W_K, W_V, W_O))

@@ -201,10 +201,10 @@ for t in range(len(ids)):
     dE[ids[t]] = dE[ids[t]] + dX[t]
 return dE
 """),
-    ("7.2", "(7.1) for one text only", "axes in front", """
+    ("7.2", "(7.1) for one text only", "axis in front", """
 return np.eye(n_vocab)[ids].T @ dX
 """),
-    ("7.2", "the width from axis 1", "axes in front", """
+    ("7.2", "the width from axis 1", "axis in front", """
 dE = np.zeros((n_vocab, dX.shape[1]))
 np.add.at(dE, ids, dX)
 return dE

@@ -216,7 +216,7 @@ return w * Y_2 + (1 - w) * Y_1, lse
 """),
     ("8.4", "answers added", "their mean",
      "return Y_1 + Y_2, np.logaddexp(lse_1, lse_2)"),
-    ("8.4", "no shift", "what does exp do", """
+    ("8.4", "no shift", "What does exp do", """
 w_1, w_2 = np.exp(lse_1), np.exp(lse_2)
 Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
 return Y / (w_1 + w_2)[..., None], np.log(w_1 + w_2)
