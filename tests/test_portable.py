@@ -40,7 +40,9 @@ def test_what_is_open_moves_by_one_ulp(f, args):
     (np.add, [0.1, 0.2]), (np.sqrt, [0.3]), (np.cumsum, [x]), (np.max, [x]),
     (np.exp, [0.0]), (np.sum, [np.arange(9.0)]), (np.sum, [[2, 2]]),
     (np.sum, [[0.1, 0.2]]), (np.mean, [np.arange(9.0)]), (x.astype, ["f4"]),
-    (operator.matmul, [np.eye(3), x]), (operator.pow, [0.3, 2]),
+    (operator.matmul, [np.eye(3), x]),
+    (operator.matmul, [np.float32([1e8, 1]), np.float32([1, 1])]),
+    (operator.pow, [0.3, 2]),
     (operator.pow, [2.0, -3]), (np.log, [0.0 + np.inf]), (operator.add, [2, 2]),
     (np.sum, [np.array([0.5, 0.25, 8.125])])])
 def test_what_is_fixed_stays(f, args):
@@ -69,6 +71,8 @@ def test_a_processor_always_answers_alike():
         np.exp(rows))).any()
     left = nudge.call(operator.matmul, rows, rows.T)
     assert (left == left.T).all() and (left != rows @ rows.T).any()
+    scaled = nudge.call(operator.matmul, 8 * rows, rows.T / 2)
+    assert (scaled == 4 * left).all()
     odd = nudge.call(np.tanh, rows) + nudge.call(np.tanh, -rows)
     assert (odd == 0).all()
 
