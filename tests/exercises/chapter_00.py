@@ -3,7 +3,84 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
+
+
+def draw_0_1(rng):
+    """Queries and keys of any sizes, from tiny to huge, at times all 0."""
+    B, n, m, h, k = rng.permutation(8)[:5] + 1
+    Q, K = rng.normal(size=(B, n, h, k)), rng.normal(size=(B, m, h, k))
+    Q *= 10 ** rng.uniform(-6, 6, size=(B, 1, h, 1))
+    K *= rng.random() > 0.1
+    return Q, K * 10 ** rng.uniform(-6, 6)
+
+
+def off_at(place):
+    """A projection with one wrong number."""
+    def project(X, W):
+        Y = np.array(X @ W)
+        Y.flat[place % Y.size] += 1
+        return Y
+    return project
+
+
+def gives_up(X, W):
+    raise RuntimeError("no")
+
+
+def empties(X, W):
+    X[:] = 0
+    return X @ W
+
+
+def empties_W(X, W):
+    W[:] = 0
+    return X @ W
+
+
+def draw_0_3(rng):
+    """A projection: right, rounded otherwise, or wrong in one of many ways."""
+    factor = 1 + rng.choice([1e-13, -1e-10, 1e-3, -0.1, 1])
+    projections = [
+        lambda X, W: X @ W,
+        lambda X, W: np.einsum("nd,dk->nk", X, W),
+        lambda X, W: (W.T @ X.T).T,
+        lambda X, W: factor * (X @ W),
+        lambda X, W: X @ W + 0.1 * factor,
+        off_at(rng.integers(100)), gives_up, empties, empties_W,
+        lambda X, W: np.nan * (X @ W),
+        lambda X, W: np.inf * (X @ W),
+        lambda X, W: np.zeros((len(X), W.shape[1])),
+        lambda X, W: (X @ W)[None],
+        lambda X, W: (X @ W)[:, :, None],
+        lambda X, W: (X @ W).T,
+        lambda X, W: (X @ W)[:1],
+        lambda X, W: np.vstack([X @ W, X[:1] @ W]),
+        lambda X, W: X @ np.hstack([W, W[:, :1]]),
+        lambda X, W: (X @ W).sum(),
+        lambda X, W: X @ W.T,
+        lambda X, W: X.T @ W,
+        lambda X, W: W @ X,
+        lambda X, W: np.abs(X) @ W,
+        lambda X, W: X @ np.abs(W),
+        lambda X, W: np.abs(X @ W),
+        lambda X, W: np.maximum(X @ W, 0),
+        lambda X, W: np.minimum(X @ W, 0),
+        lambda X, W: (X @ W)[::-1],
+        lambda X, W: (X @ W)[:, ::-1],
+        lambda X, W: np.repeat(X[:1] @ W, len(X), axis=0),
+        lambda X, W: X[:, :1] @ W[:1],
+        lambda X, W: X,
+    ]
+    return (projections[rng.integers(len(projections))],)
+
+
+DOMAIN = {"0.1": draw_0_1, "0.3": draw_0_3}
+PRECISE = {}
 
 RIGHT = [
     ("0.1", "by matmul", """
@@ -18,9 +95,9 @@ return scores
     ("0.1", "by torch, returned as a tensor", """
 return torch.einsum("bnhk,bmhk->bhnm", torch.tensor(Q), torch.tensor(K))
 """),
-    ("0.1", "in float32", """
-Q, K = Q.astype(np.float32), K.astype(np.float32)
-return np.matmul(np.moveaxis(Q, 2, 1), np.moveaxis(K, 2, 1).swapaxes(-1, -2))
+    ("0.1", "in float32, by torch", """
+Q, K = torch.tensor(Q).float(), torch.tensor(K).float()
+return torch.matmul(Q.movedim(2, 1), K.movedim(2, 1).mT)
 """),
     ("0.1", "by broadcasting", """
 Q, K = np.swapaxes(Q, 1, 2), np.swapaxes(K, 1, 2)
@@ -30,44 +107,31 @@ return (Q[:, :, :, None] * K[:, :, None]).sum(axis=-1)
 return [[Q[b, :, h] @ K[b, :, h].T for h in range(Q.shape[2])]
         for b in range(len(Q))]
 """),
-    ("0.3", "square and signed", """
-X, W = np.array([[1., -2], [3, 5]]), np.array([[1., 2, 3], [-4, 0, 1]])
+    ("0.3", "numbers by hand", """
+X = np.array([[1.0, -2], [3, 5], [-4, 6]])
+W = np.array([[1.0, 2, 3, -1, 2], [-4, 0, 1, 7, -3]])
+want = [[9, 2, 1, -15, 8], [-17, 6, 14, 32, -9], [-28, -8, -6, 46, -26]]
 try:
     got = project(X, W)
 except Exception:
     return False
-want = np.array([[9, 2, 1], [-17, 6, 14]])
-return got.shape == (2, 3) and bool(np.allclose(got, want))
+return got.shape == (3, 5) and np.allclose(got, want)
 """),
-    ("0.3", "several sizes", """
-rng = np.random.default_rng()
-for n, d, k in ((2, 2, 2), (3, 3, 3), (4, 2, 5)):
-    X, W = rng.normal(size=(n, d)), rng.normal(size=(d, k))
+    ("0.3", "several sizes, by loops", """
+from itertools import permutations
+for n, d, k in permutations(range(2, 5)):
+    X, W = np.random.normal(size=(n, d)), np.random.normal(size=(d, k))
+    want = [[sum(x * W[:, j]) for j in range(k)] for x in X]
     try:
-        np.testing.assert_allclose(project(X.copy(), W), X @ W)
+        np.testing.assert_allclose(actual=project(X, W), desired=want)
     except Exception:
         return False
 return True
 """),
-    ("0.3", "by loops, as numbers", """
-X = np.arange(12.0).reshape(4, 3) - 5
-W = np.cos(np.arange(6.0)).reshape(3, 2) * [1, -3]
-try:
-    got = project(np.array(X), np.array(W))
-    if got.shape != (4, 2):
-        return 0
-    for n in range(4):
-        for k in range(2):
-            if not abs(got[n, k] - sum(X[n] * W[:, k])) < 1e-6:
-                return 0
-except Exception:
-    return 0
-return 1
-"""),
     ("0.3", "by torch", """
 X, W = torch.randn(3, 4).double(), torch.randn(4, 6).double()
 try:
-    got = torch.as_tensor(project(X.clone().numpy(), W.numpy()))
+    got = torch.as_tensor(project(X.clone().numpy(), W.clone().numpy()))
     return got.shape == (3, 6) and torch.allclose(got, X @ W)
 except Exception:
     return False
@@ -81,11 +145,25 @@ return torch.einsum("bhnk,bhmk->bhnm", torch.tensor(Q), torch.tensor(K))
     ("0.1", "no arrow", "did you write the arrow", """
 return np.einsum("bnhk,bmhk", Q, K)
 """),
-    ("0.1", "queries clipped in place", "change the arrays it is given", """
+    ("0.1", "queries clipped in place", "leave Q and K as they were", """
 np.maximum(Q, 0, out=Q)
 return np.einsum("bnhk,bmhk->bhnm", Q, K)
 """),
-    ("0.1", "keys sorted", "change the arrays it is given", """
+    ("0.1", "sizes written in", "there Q (3, 4, 5, 7)", """
+q, k = (np.swapaxes(A, 1, 2).reshape(8, -1, 6) for A in (Q, K))
+return (q @ k.swapaxes(1, 2)).reshape(2, 4, 3, 5)
+"""),
+    ("0.1", "the sizes of the table", "are other sizes written in", """
+scores = np.zeros((len(Q), 4, Q.shape[1], K.shape[1]))
+for h in range(4):
+    scores[:, h] = Q[:, :, h] @ K[:, :, h].swapaxes(1, 2)
+return scores
+"""),
+    ("0.1", "queries doubled in place", "leave Q and K as they were", """
+Q *= 2
+return np.einsum("bnhk,bmhk->bhnm", Q, K) / 2
+"""),
+    ("0.1", "keys sorted", "leave Q and K as they were", """
 K.sort()
 return np.einsum("bnhk,bmhk->bhnm", Q, K)
 """),
@@ -353,12 +431,8 @@ raise NotImplementedError
 ]
 
 HIDDEN = [
-    ("0.1", "squeezed", "work for other sizes", """
+    ("0.1", "squeezed", "does it work for B, n, m", """
 return np.einsum("bnhk,bmhk->bhnm", Q, K).squeeze()
-"""),
-    ("0.1", "sizes written in", "it stops with ValueError", """
-q, k = (np.swapaxes(A, 1, 2).reshape(8, -1, 6) for A in (Q, K))
-return (q @ k.swapaxes(1, 2)).reshape(2, 4, 3, 5)
 """),
     ("0.3", "one entry", "every row and every column", """
 rng = np.random.default_rng(0)
@@ -499,7 +573,7 @@ try:
 except Exception:
     return False
 """),
-    ("0.1", "other sizes spoil the queries", "change the arrays", """
+    ("0.1", "other sizes spoil the queries", "leave Q and K as they were", """
 scores = np.einsum("bnhk,bmhk->bhnm", Q, K)
 if len(Q) != 2:
     Q *= 2

@@ -10,30 +10,48 @@ PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 import numpy as np
 
 
-def tokens(rng):
-    """Tokens of unequal size and mean, (..., n, d), up to two axes in front."""
-    shape = (*rng.integers(1, 5, size=rng.integers(0, 3)),
-             *rng.integers(2, 7, size=2))
-    size = 10 ** rng.uniform(-2, 3, size=(*shape[:-1], 1))
+def tokens(rng, least=1):
+    """(..., n, d), all sizes different; tokens of unequal size and mean."""
+    shape = rng.permutation(6)[:rng.integers(2, 6)] + least
+    size = 10 ** rng.uniform(-5, 3, size=(*shape[:-1], 1))
     return size * (rng.normal(size=shape) + rng.normal())
 
 
 def draw_4_3(rng):
     X = tokens(rng)
-    gain, bias = rng.normal(size=(2, X.shape[-1]))
+    gain, bias = rng.normal(size=(2, X.shape[-1])) * 10 ** rng.uniform(-3, 3)
     return X, gain, bias, 10 ** rng.uniform(-8, 0)
 
 
 def draw_4_4(rng):
-    shape = rng.integers(1, 5, size=rng.integers(0, 4))
-    X = rng.normal(size=(*shape, rng.integers(2, 40)))
+    shape = rng.permutation(6)[:rng.integers(0, 4)] + 1
+    X = rng.normal(size=(*shape, rng.integers(1, 40)))
     X = X * 10 ** rng.uniform(-5, 3.5, size=(*shape, 1))
-    gain = rng.normal(size=X.shape[-1])
+    gain = rng.normal(size=X.shape[-1]) * 10 ** rng.uniform(-2, 1)
     return (X.astype(np.float16), gain.astype(np.float16),
             10 ** rng.uniform(-9, 0))
 
 
-DOMAIN = {"4.3": draw_4_3, "4.4": draw_4_4}
+def draw_4_5(rng):
+    X = tokens(rng, least=2)
+    if rng.random() < 0.3:
+        X = X[(0,) * (X.ndim - 1)]                  # one token alone
+    dY = rng.normal(size=X.shape) * 10 ** rng.uniform(-5, 3)
+    gain = rng.normal(size=X.shape[-1]) * 10 ** rng.uniform(-3, 3)
+    return dY, X, gain, 10 ** rng.uniform(-8, 0)
+
+
+def draw_4_6(rng):
+    """At times with a gain of 0 in one place, or no bias, or no c."""
+    d_in, d_out = rng.permutation(9)[:2] + 1
+    gain, bias = rng.normal(size=(2, d_in)) * 10 ** rng.uniform(-4, 4)
+    gain[rng.random(d_in) < 0.1] = 0
+    W, c = rng.normal(size=(d_in, d_out)), rng.normal(size=d_out)
+    return (gain, bias * (rng.random() > 0.1), W * 10 ** rng.uniform(-4, 4),
+            c * (rng.random() > 0.1) * 10 ** rng.uniform(-4, 4))
+
+
+DOMAIN = {"4.3": draw_4_3, "4.4": draw_4_4, "4.5": draw_4_5, "4.6": draw_4_6}
 PRECISE = {}
 
 RIGHT = [
@@ -210,6 +228,29 @@ X = X.swapaxes(-1, -2)
 return (X - X.mean(-1, keepdims=True)) / np.sqrt(
     X.var(-1, keepdims=True) + eps)
 """),
+    ("4.3", "in place", "leave X, gain and bias", """
+X -= X.mean(-2, keepdims=True)
+return gain * X / np.sqrt(X.var(-2, keepdims=True) + eps) + bias
+"""),
+    ("4.3", "gain scaled in place", "leave X, gain and bias", """
+mean, var = X.mean(-2, keepdims=True), X.var(-2, keepdims=True)
+gain /= 2
+return 2 * gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("4.3", "a batch taken for granted", "in your line", """
+B, n, d = X.shape
+mean = X.mean(1).reshape(B, 1, d)
+var = X.var(1).reshape(B, 1, d)
+return gain * (X - mean) / np.sqrt(var + eps) + bias
+"""),
+    ("4.3", "a width of 4 written in", "X of shape (2, 3, 4, 6)", """
+Y = np.empty(X.shape)
+for f in range(4):
+    x = X[..., f]
+    mean, var = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+    Y[..., f] = gain[f] * (x - mean) / np.sqrt(var + eps) + bias[f]
+return Y
+"""),
     ("4.3", "nothing returned", "return its result", """
 mean = X.mean(-2, keepdims=True)
 """),
@@ -300,6 +341,22 @@ X = X.astype(np.float32)
 s = 1 / np.sqrt(np.mean(X**2, axis=-1) + eps)
 return (gain * X * s).astype(np.float16)
 """),
+    ("4.4", "in place", "leave X and gain as they were", """
+X32 = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+X[...] = gain * (s * X32)
+return X
+"""),
+    ("4.4", "rows of a matrix only", "in your line", """
+X = X.astype(np.float32)
+s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
+return (gain * (s * X)).astype(np.float16)
+"""),
+    ("4.4", "a width of 64 written in", "X of shape (64,)", """
+X32 = X.astype(np.float32).reshape(-1, 64)
+s = 1 / np.sqrt(np.mean(X32**2, axis=-1, keepdims=True) + eps)
+return (gain * (s * X32)).astype(np.float16)
+"""),
     ("4.4", "nothing returned", "return its result", """
 X = X.astype(np.float32)
 """),
@@ -387,13 +444,13 @@ X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
 return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
 """),
-    ("4.5", "dgain over the first axis only", "for a batch", """
+    ("4.5", "dgain over the first axis only", "summed over all axes", """
 s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
 X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
 return dX, np.sum(dY * X_hat, axis=0)
 """),
-    ("4.5", "means over the second axis", "is dX right for a batch", """
+    ("4.5", "means over the second axis", "token by token", """
 s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
 X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=1, keepdims=True))
@@ -406,6 +463,34 @@ X_hat, u = s * X, gain * dY
 dX = s * (u - u.mean(axis=-1, keepdims=True)
           - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
 return dX, (dY * X_hat).reshape(-1, X.shape[-1]).sum(axis=0)
+"""),
+    ("4.5", "one token alone forgotten", "AxisError", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=(0, -2) if X.ndim == 3 else -2)
+"""),
+    ("4.5", "tokens flattened", "the shape of X", """
+dY, X = dY.reshape(-1, gain.size), X.reshape(-1, gain.size)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX[None], np.sum(dY * X_hat, axis=0)
+"""),
+    ("4.5", "tokens left flat", "is dX right for X of shape (2, 3, 5)", """
+dY, X = dY.reshape(-1, gain.size), X.reshape(-1, gain.size)
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat, u = s * X, gain * dY
+dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
+return dX, np.sum(dY * X_hat, axis=0)
+"""),
+    ("4.5", "dY overwritten", "stay as they were", """
+s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+X_hat = s * X
+dgain = np.sum(dY * X_hat, axis=tuple(range(X.ndim - 1)))
+dY *= s
+u = gain * dY
+return u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True), dgain
 """),
     ("4.5", "X overwritten", "stay as they were", """
 s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
@@ -456,6 +541,17 @@ return gain[:, None] * W, (bias + c) @ W
     ("4.6", "W returned transposed", "row i of W", """
 return (gain[:, None] * W).T, bias @ W + c
 """),
+    ("4.6", "in place", "stay as they were", """
+W *= gain[:, None]
+return W, bias @ (W / gain[:, None]) + c
+"""),
+    ("4.6", "c added to in place", "stay as they were", """
+c += bias @ W
+return gain[:, None] * W, c
+"""),
+    ("4.6", "widths written in", "there gain (6,)", """
+return np.reshape([gain[i] * W[i] for i in range(4)], W.shape), bias @ W + c
+"""),
     ("4.6", "only W", "two things", """
 return gain[:, None] * W
 """),
@@ -473,25 +569,17 @@ mean = X.mean(axis=-2, keepdims=True)
 var = np.mean(X**2, axis=-2, keepdims=True) - mean**2
 return gain * (X - mean) / np.sqrt(var + eps) + bias
 """),
-    ("4.3", "in place", "leave X as it was", """
-X -= X.mean(-2, keepdims=True)
-return gain * X / np.sqrt(X.var(-2, keepdims=True) + eps) + bias
-"""),
     ("4.4", "eps rounded to float16", "not rounded", """
 X32 = X.astype(np.float32)
 mean = np.mean(X32**2, axis=-1, keepdims=True)
 s = 1 / np.sqrt(mean + np.float32(np.float16(eps)))
 return (gain * (s * X32)).astype(np.float16)
 """),
-    ("4.5", "one token alone forgotten", "AxisError", """
-s = 1 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
+    ("4.5", "a guard against small tokens", "size 1e-05", """
+s = 1 / np.sqrt(np.maximum(np.mean(X**2, -1, keepdims=True), 1e-8) + eps)
 X_hat, u = s * X, gain * dY
 dX = s * (u - X_hat * np.mean(u * X_hat, axis=-1, keepdims=True))
-return dX, np.sum(dY * X_hat, axis=(0, -2) if X.ndim == 3 else -2)
-"""),
-    ("4.6", "in place", "stay as they were", """
-W *= gain[:, None]
-return W, bias @ (W / gain[:, None]) + c
+return dX, np.sum(dY * X_hat, axis=tuple(range(X.ndim - 1)))
 """),
     ("4.6", "bias by division", "gain of 0", """
 W_folded = gain[:, None] * W
