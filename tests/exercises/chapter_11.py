@@ -226,7 +226,7 @@ return np.concatenate(rows), np.concatenate(list(W_O[::-1])).T
 rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
 return np.concatenate(rows).astype(float), np.concatenate(list(W_O)).T
 """),
-    ("11.3", "three heads", "for 5 heads of width 2", """
+    ("11.3", "three heads", "h = 5 and d_k = 2", """
 rows = [W[i].T for W in (W_Q, W_K, W_V) for i in range(3)]
 return np.concatenate(rows), np.concatenate(list(W_O)).T
 """),
