@@ -3,7 +3,11 @@
 RIGHT   exercise, how it is written, body
 WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
+DOMAIN  exercise: a function that draws arguments as its statement allows them
+PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 """
+
+import numpy as np
 
 CHUNKS = """
 front = V.shape[:-2]
@@ -52,6 +56,53 @@ beta, state = 2.0 * bits, np.ones((1, 1))
 return Q, K, V, beta, state
 """
 
+
+def rows(rng, *shape, size=4):
+    """Signed numbers, rows up to 10^size apart from 1."""
+    return rng.normal(size=shape) * 10 ** rng.uniform(
+        -size, size, size=(*shape[:-1], 1))
+
+
+def draw_18_2(rng):
+    *front, n, d_phi, d_v = map(int, rng.permutation(np.arange(1, 9))[
+        :rng.integers(3, 6)])
+    phi_Q, phi_K = (abs(rows(rng, *front, n, d_phi)) + 1e-5 for _ in "QK")
+    return phi_Q, phi_K, rows(rng, *front, n, d_v), int(rng.integers(1, 12))
+
+
+def draw_18_3(rng):
+    *front, C = map(int, rng.permutation(np.arange(1, 10))[
+        :rng.integers(1, 4)])
+    if not front:
+        C = int(rng.integers(1, 24))
+    return (np.tril(rows(rng, *front, C, C, size=rng.uniform(0, 2)), -1),)
+
+
+def draw_18_4(rng):
+    """Of any size, but balanced: large tokens meet small weights."""
+    h, d_model, d_k, d_v = map(int, rng.permutation(np.arange(1, 9))[:4])
+    d_k = max(d_k, 2)
+    s = 10 ** rng.uniform(-4, 4, size=(d_model, 1)) * 10 ** rng.uniform(-3, 3)
+    r = 10 ** rng.uniform(-4, 4, size=(d_v, 1))
+    offset = rng.uniform(-90, 90, size=h) * rng.integers(0, 2)
+    x = rng.normal(size=d_model) / s[:, 0]
+    W_beta = rng.normal(size=(d_model, h)) * s
+    W_beta[0] -= offset / x[0]
+    b_beta = rng.normal(size=h) * 10 ** rng.uniform(-4, 0) + offset
+    W_Q, W_K = rng.normal(size=(2, h, d_model, d_k)) * s
+    return (x, rng.normal(size=(h, d_v, 2 * d_k)) * r, W_Q, W_K,
+            rng.normal(size=(h, d_model, d_v)) * s * r[:, 0], W_beta, b_beta,
+            rng.normal(size=(h, d_v, d_model)) / r)
+
+
+def draw_18_5(rng):
+    return (rng.integers(2, size=rng.integers(1, 40)),)
+
+
+DOMAIN = {"18.2": draw_18_2, "18.3": draw_18_3, "18.4": draw_18_4,
+          "18.5": draw_18_5}
+PRECISE = {}
+
 RIGHT = [
     ("18.2", "state and normalizer", CHUNKS),
     ("18.2", "the values one column wider", """
@@ -86,32 +137,24 @@ for t in range(V.shape[-2]):
     Y[..., t, :] = read_memory(state, phi_Q[..., t, :]) / total
 return Y
 """),
-    ("18.3", "by squares", INVERSE),
-    ("18.3", "term by term", """
-eye = np.eye(A.shape[-1])
-inverse = eye
-for _ in range(A.shape[-1] - 1):
-    inverse = eye - A @ inverse
-return inverse
+    ("18.3", "the series, term by term", """
+*_, C = A.shape
+return sum(np.linalg.matrix_power(-A, i) for i in range(C))
 """),
-    ("18.3", "by torch", """
+    ("18.3", "by torch, with factors", """
 A = torch.tensor(A)
-eye = torch.eye(A.shape[-1], dtype=A.dtype)
-inverse, power = eye - A, A
-for _ in range(math.ceil(math.log2(A.shape[-1]))):
-    power = power @ power
-    inverse = inverse @ (eye + power)
+*_, C = A.shape
+eye = torch.eye(C).to(A)
+inverse, power = eye - A, A @ A
+while power.any():
+    inverse, power = inverse @ (eye + power), power @ power
 return inverse
 """),
-    ("18.3", "half by half", """
-C, half = A.shape[-1], A.shape[-1] // 2
-if C == 1:
-    return np.ones_like(A)
+    ("18.3", "row by row", """
 inverse = np.zeros_like(A)
-above = unit_triangular_inverse(A[..., :half, :half])
-below = unit_triangular_inverse(A[..., half:, half:])
-inverse[..., :half, :half], inverse[..., half:, half:] = above, below
-inverse[..., half:, :half] = -below @ A[..., half:, :half] @ above
+for i, row in enumerate(np.moveaxis(A, -2, 0)):
+    inverse[..., i, :] -= np.einsum("...j,...jk->...k", row, inverse)
+    inverse[..., i, i] = 1
 return inverse
 """),
     ("18.4", "head by head", STEP),
@@ -131,13 +174,14 @@ return np.einsum("hvk,hk,hvd->d", new, q, W_O), new
 """),
     ("18.5", "ones, zeros and twos", PARITY),
     ("18.5", "keys of either sign", PARITY.replace(
-        "np.ones((n, 1)), np.zeros", "1 - 2.0 * bits[:, None], np.zeros")),
+        "np.ones((n, 1)), np.zeros",
+        "np.where(bits, -1.0, 1.0)[:, None], np.zeros")),
     ("18.5", "a list of five", PARITY.replace("Q, K, V, beta, state\n",
                                              "[Q, K, V, beta, state]\n")),
     ("18.5", "bit by bit", """
 rows = [(1.0, 1.0, 0.0, 2.0 if bit else 0.0) for bit in bits]
 Q, K, V, beta = (np.array(column) for column in zip(*rows, strict=True))
-return Q[:, None], K[:, None], V[:, None], beta, np.array([[1.0]])
+return Q[:, None], K[:, None], V[:, None], beta, [[1.0]]
 """),
     ("18.5", "a loud memory, read with a soft voice", """
 n = len(bits)
@@ -166,8 +210,10 @@ WRONG = [
     ("18.2", "own chunk counted twice", "that of the chunks before", TWICE),
     ("18.2", "read before write", "does each token see itself", CHUNKS.replace(
         "1, -2))\n    above", "1, -2), -1)\n    above")),
-    ("18.2", "as one matrix", "is an n x n matrix built",
-     "return linear_attention(phi_Q, phi_K, V)"),
+    ("18.2", "as one matrix", "is an n x n matrix built", """
+similar = np.tril(phi_Q @ np.swapaxes(phi_K, -1, -2))
+return similar / similar.sum(axis=-1, keepdims=True) @ V
+"""),
     ("18.2", "earlier chunks forgotten", "does the second chunk see the first",
      CHUNKS.replace("    state = state +", "    state = 0 *")
      .replace("    z = z +", "    z = 0 *")),
@@ -180,13 +226,30 @@ WRONG = [
 """)),
     ("18.2", "queries and keys exchanged", "is the first chunk right",
      "phi_Q, phi_K = phi_K, phi_Q" + CHUNKS),
-    ("18.2", "in place", "are the inputs unchanged",
+    ("18.2", "in place", "as they were",
      CHUNKS.replace("Y = np.zeros(V.shape)", "Y = V")),
     ("18.2", "all chunks with the last state", "sees its own value alone", """
 state = np.swapaxes(V, -1, -2) @ phi_K
 z = phi_K.sum(axis=-2, keepdims=True)
 return phi_Q @ np.swapaxes(state, -1, -2) / (phi_Q * z).sum(-1, keepdims=True)
 """),
+    ("18.2", "the ragged end dropped", "11 tokens in chunks of 4",
+     CHUNKS.replace("V.shape[-2], chunk)",
+                    "V.shape[-2] // chunk * chunk, chunk)")),
+    ("18.2", "cut by reshape", "cannot reshape", """
+def cut(X):
+    return X.reshape(*X.shape[:-2], -1, chunk, X.shape[-1])
+
+q, k, v = map(cut, (phi_Q, phi_K, np.append(V, np.ones_like(V[..., :1]), -1)))
+wrote = np.swapaxes(k, -1, -2) @ v
+read = q @ (np.cumsum(wrote, axis=-3) - wrote)
+read = read + np.tril(q @ np.swapaxes(k, -1, -2)) @ v
+read = read.reshape(*V.shape[:-1], -1)
+return read[..., :-1] / read[..., -1:]
+"""),
+    ("18.2", "one axis in front", "it stops with", CHUNKS.replace(
+        "np.swapaxes(state, -1, -2)", "state.transpose(0, 2, 1)")
+     .replace("np.zeros((*front, V.", "np.zeros((len(V), V.")),
     ("18.3", "not begun", "18.3 not done yet", "raise NotImplementedError"),
     ("18.3", "nothing returned", "return its result",
      INVERSE.replace("return inverse", "")),
@@ -224,7 +287,16 @@ with np.errstate(all="ignore"):
      INVERSE.replace("return inverse", "return inverse.T")),
     ("18.3", "by inv", "no solver",
      "return np.linalg.inv(np.eye(A.shape[-1]) + A)"),
-    ("18.3", "in place", "is A unchanged",
+    ("18.3", "inv of what is below", "no solver",
+     "return np.linalg.inv(np.eye(A.shape[-1]) + np.tril(A, -1))"),
+    ("18.3", "by a triangular solver", "no solver", """
+A = torch.tensor(A)
+return torch.linalg.solve_triangular(A, torch.eye(A.shape[-1]).to(A),
+                                     upper=False, unitriangular=True)
+"""),
+    ("18.3", "the length for the width", "shapes clash",
+     INVERSE.replace("A.shape[-1]", "len(A)")),
+    ("18.3", "in place", "leave A as it was",
      INVERSE.replace("eye - A, A @ A, 2", "eye - A, A, 2")
      .replace("while", "power @= power\nwhile")),
     ("18.4", "not begun", "18.4 not done yet", "raise NotImplementedError"),
@@ -242,7 +314,7 @@ with np.errstate(all="ignore"):
     ("18.4", "a decay of everything", "does each beta scale all",
      STEP.replace("beta[i] * np.outer(v - old, k)",
                   "beta[i] * np.outer(v - old, k) - (1 - beta[i]) * state[i]")),
-    ("18.4", "all that is there fades by beta", "does the first pair stay",
+    ("18.4", "all that is there fades by beta", "does all of the first pair",
      STEP.replace("state[i] + beta[i] * np.outer(v - old, k)",
                   "(1 - beta[i]) * state[i] + beta[i] * np.outer(v, k)")),
     ("18.4", "features of two shifts", "with d_phi = 2 d_k",
@@ -292,8 +364,17 @@ return np.einsum("hkv,hk,hvd->d", state, q, W_O), state
      STEP.replace("x @ W_beta + b_beta", "x @ W_beta")),
     ("18.4", "no sigmoid", "the sigmoid of 40",
      STEP.replace("sigmoid(x @ W_beta + b_beta)", "x @ W_beta + b_beta")),
-    ("18.4", "old state changed in place", "is the old state left as it was",
+    ("18.4", "old state changed in place", "leave the old state as it was",
      STEP.replace("np.zeros_like(state)", "state")),
+    ("18.4", "a weight changed in place", "weights as they were",
+     STEP.replace("new, y =", "W_O *= 1.5\nnew, y =")),
+    ("18.4", "a key without features", "features are all 0",
+     STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
+                  "k = dpfp(x @ W_K[i], 1)\n    k = k / np.linalg.norm(k)")),
+    ("18.4", "three heads expected", "it stops with IndexError",
+     STEP.replace("range(len(W_Q))", "range(3)")),
+    ("18.4", "d_k and d_v fixed", "shapes clash", STEP.replace(
+        "np.zeros_like(state)", "np.zeros((len(W_Q), 5, 8))")),
     ("18.5", "not begun", "18.5 not done yet", "raise NotImplementedError"),
     ("18.5", "nothing returned", "return its result",
      PARITY.replace("return ", "")),
@@ -337,42 +418,25 @@ return ones, ones, 1 - 2.0 * bits[:, None], np.ones(len(bits)), np.ones((1, 1))
                     "K, V = np.ones((n, 1)), 1.0 * bits[:, None]")),
     ("18.5", "an empty memory", "start from a state that reads +1",
      PARITY.replace("np.ones((1, 1))", "np.zeros((1, 1))")),
+    ("18.5", "bits changed in place", "leave the bits",
+     "bits *= 2\n" + PARITY.replace("2.0 * bits", "1.0 * bits")),
+    ("18.5", "the first bit told to the state", "whatever the first bit",
+     PARITY.replace("np.ones((1, 1))", "np.full((1, 1), 1 - 2.0 * bits[0])")),
     ("18.5", "odd is +1", "is it the other way round",
      PARITY.replace("np.ones((1, 1))", "-np.ones((1, 1))")),
 ]
 
 HIDDEN = [
-    ("18.2", "the ragged end dropped", "11 tokens in chunks of 4",
-     CHUNKS.replace("V.shape[-2], chunk)",
-                    "V.shape[-2] // chunk * chunk, chunk)")),
-    ("18.2", "cut by reshape", "cannot reshape", """
-def cut(X):
-    return X.reshape(*X.shape[:-2], -1, chunk, X.shape[-1])
-
-q, k, v = map(cut, (phi_Q, phi_K, np.append(V, np.ones_like(V[..., :1]), -1)))
-wrote = np.swapaxes(k, -1, -2) @ v
-read = q @ (np.cumsum(wrote, axis=-3) - wrote)
-read = read + np.tril(q @ np.swapaxes(k, -1, -2)) @ v
-read = read.reshape(*V.shape[:-1], -1)
-return read[..., :-1] / read[..., -1:]
-"""),
-    ("18.2", "one axis in front", "shapes clash", CHUNKS.replace(
-        "np.swapaxes(state, -1, -2)", "state.transpose(0, 2, 1)")
-     .replace("np.zeros((*front, V.", "np.zeros((len(V), V.")),
+    ("18.2", "an epsilon below", "very different size",
+     CHUNKS.replace("above / below", "above / (below + 1e-6)")),
     ("18.3", "factors for 16 at most", "C = 21", """
 eye = np.eye(A.shape[-1])
 A_2 = A @ A
 A_4 = A_2 @ A_2
 return (eye - A) @ (eye + A_2) @ (eye + A_4) @ (eye + A_4 @ A_4)
 """),
-    ("18.3", "the length for the width", "shapes clash",
-     INVERSE.replace("A.shape[-1]", "len(A)")),
-    ("18.4", "three heads expected", "it stops with IndexError",
-     STEP.replace("range(len(W_Q))", "range(3)")),
-    ("18.4", "d_k and d_v fixed", "shapes clash", STEP.replace(
-        "np.zeros_like(state)", "np.zeros((len(W_Q), 5, 8))")),
-    ("18.5", "the first bit told to the state", "the first one set",
-     PARITY.replace("np.ones((1, 1))", "np.full((1, 1), 1 - 2.0 * bits[0])")),
+    ("18.4", "a bounded token", "very different size",
+     "x = x.clip(-50, 50)\n" + STEP),
     ("18.5", "a beta just below 2", "3000 bits",
      PARITY.replace("2.0 * bits", "(2 - 1e-6) * bits")),
 ]
