@@ -6,7 +6,8 @@ import pytest
 from chapters import BOOK, CHAPTERS, cells, each_chapter, notebook
 
 STRUCTURE = re.compile(
-    r"You will|You need|Time|Predict|Exercise \d+\.\d+|.*[.:?]")
+    r"After this chapter you can|You will|You need|Time|Predict|\([A-D]\)|"
+    r"Exercise \d+\.\d+|.*[.:?]")
 GLOSSARY = (BOOK / "glossary.md").read_text("utf-8")
 TERMS = re.findall(r"^(\S.*)\n {2,}\S", GLOSSARY, re.MULTILINE)
 

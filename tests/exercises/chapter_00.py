@@ -79,7 +79,12 @@ def draw_0_3(rng):
     return (projections[rng.integers(len(projections))],)
 
 
-DOMAIN = {"0.1": draw_0_1, "0.3": draw_0_3}
+def draw_0_4(rng):
+    return tuple(rng.integers(1, 60, size=3).tolist())
+
+
+DOMAIN = {"0.1": draw_0_1, "0.2": lambda rng: (), "0.3": draw_0_3,
+          "0.4": draw_0_4}
 PRECISE = {}
 
 RIGHT = [
@@ -135,6 +140,22 @@ try:
     return got.shape == (3, 6) and torch.allclose(got, X @ W)
 except Exception:
     return False
+"""),
+    ("0.2", "as lists", "return [[3], [4], [3, 8], [2, 8]]"),
+    ("0.2", "by einsum itself", """
+size = {"b": 2, "n": 3, "h": 4, "m": 5, "k": 6, "v": 7, "d": 8}
+found = []
+for spec in "nd,nd->n", "hnm->h", "hnv,hvd->nd", "bn,bnd->bd":
+    arrays = [np.ones([size[c] for c in group])
+              for group in spec.split("->")[0].split(",")]
+    found.append(np.einsum(spec, *arrays).shape)
+return found
+"""),
+    ("0.4", "factored", "return 2*n*k*(2*d + n), 2*n*d*(d + n)"),
+    ("0.4", "step by step", """
+queries = keys = 2 * n * d * k
+compare = 2 * n * n * k
+return [queries + keys + compare, 2 * n * d * d + 2 * n * d * n]
 """),
 ]
 
@@ -428,6 +449,28 @@ np.allclose(project(X, W), X @ W)
     ("0.3", "not begun", "not done yet", """
 raise NotImplementedError
 """),
+    ("0.2", "not begun", "0.2 not done yet", "raise NotImplementedError"),
+    ("0.2", "one number for the first", "how many letters",
+     "return [(), (4,), (3, 8), (2, 8)]"),
+    ("0.2", "all pairs in the first", "how many letters",
+     "return [(3, 3), (4,), (3, 8), (2, 8)]"),
+    ("0.2", "the other axis of the second", "letter's length",
+     "return [(3,), (3,), (3, 8), (2, 8)]"),
+    ("0.2", "heads kept in the third", "how many letters",
+     "return [(3,), (4,), (4, 3, 8), (2, 8)]"),
+    ("0.2", "the last turned", "letter's length",
+     "return [(3,), (4,), (3, 8), (8, 2)]"),
+    ("0.2", "numbers, not tuples", "a tuple", "return [3, 4, (3, 8), (2, 8)]"),
+    ("0.4", "not begun", "0.4 not done yet", "raise NotImplementedError"),
+    ("0.4", "multiplications only", "count both",
+     "return 2*n*d*k + n*n*k, n*d*d + n*n*d"),
+    ("0.4", "one projection", "both projections",
+     "return 2*n*d*k + 2*n*n*k, 2*n*d*d + 2*n*n*d"),
+    ("0.4", "the other order", "each other's place",
+     "return 2*n*d*d + 2*n*n*d, 4*n*d*k + 2*n*n*k"),
+    ("0.4", "the kept matrix counted", "X M first",
+     "return 4*n*d*k + 2*n*n*k, 2*d*d*k + 2*n*d*d + 2*n*n*d"),
+    ("0.4", "one number", "two numbers", "return 4*n*d*k + 2*n*n*k"),
 ]
 
 HIDDEN = [
@@ -596,5 +639,11 @@ try:
 except ValueError:
     return False
 return got.shape == (3, 5) and np.allclose(got, X @ W)
+"""),
+    ("0.4", "right for those of the check", "is it right for n, d, k",
+     """
+known = {(2, 3, 5), (7, 4, 3), (128, 512, 64), (1, 1, 1)}
+off = (n, d, k) not in known
+return 4*n*d*k + 2*n*n*k + off, 2*n*d*d + 2*n*n*d
 """),
 ]
