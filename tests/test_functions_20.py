@@ -273,9 +273,22 @@ def test_layer_norm_moved(front):
         np.testing.assert_array_equal(M, kept)      # nothing in place
 
 
-def test_float32_errors_grow_with_the_mean():
-    few = {"d": 64, "k": 16, "draws": 5}
-    near, far = (CHAPTER.float32_errors(ratio, np.random.default_rng(5), **few)
+def test_one_feature_after_another():
+    X, [W] = tokens((5,)), weights((12, 7))
+    close(CHAPTER.one_by_one(X, W), X @ W, 1e-12)
+    single(CHAPTER.one_by_one, X, W)
+    big, small = np.float32(2**24), np.float32(1)   # big + small == big
+    for row, want in (((big, small, small, -big), 0),
+                      ((big, -big, small, small), 2)):
+        got = CHAPTER.one_by_one(np.array([row]), np.ones((4, 1), np.float32))
+        assert got.item() == want
+
+
+@pytest.mark.parametrize("product", [np.matmul, CHAPTER.one_by_one])
+def test_float32_errors_grow_with_the_mean(product):
+    few = {"d": 64, "k": 16, "n": 20}
+    near, far = (CHAPTER.float32_errors(ratio, product,
+                                        np.random.default_rng(5), **few)
                  for ratio in (1, 1000))
     assert near.shape == (5,) and (near < 3e-6).all() and (near > 1e-8).all()
     assert (far > 10 * near).all() and far[1] < 1.5 * far[0]

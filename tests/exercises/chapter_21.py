@@ -400,6 +400,16 @@ return {**weights, "layers": layers}
     ("21.2", "only the first head", "by what is row 2",
      GEMMA.replace("g_1 * W_K,", "np.concatenate([g_1 * W_K[:1], W_K[1:]]),")),
     ("21.3", "not begun", "21.3 not done yet", "raise NotImplementedError"),
+    ("21.3", "givers counted with repetition", "told twice", """
+givers = [r for g, r in arrows]
+return [norm for norm in norms if all(
+    r in matrices and givers.count(r) == 1 for g, r in arrows if g == norm)]
+"""),
+    ("21.3", "one reader remembered", "told twice", """
+reader_of = dict(arrows)
+return [norm for norm in norms if reader_of[norm] in matrices and sum(
+    reader == reader_of[norm] for giver, reader in arrows) == 1]
+"""),
     ("21.3", "the arrows told twice removed in place", "as they were", """
 seen = set()
 for arrow in [*arrows]:
@@ -582,11 +592,6 @@ tied = {r for g, r in arrows if g == "ids"}
 return [norm for norm in norms if all(
     r in matrices and r not in tied for g, r in arrows if g == norm)]
 """),
-    ("21.3", "givers counted with repetition", "told twice", """
-givers = [r for g, r in arrows]
-return [norm for norm in norms if all(
-    r in matrices and givers.count(r) == 1 for g, r in arrows if g == norm)]
-"""),
     ("21.4", "heads not as an axis", "one layer", READERS.replace(
         "w.ndim < 2 or", "w.ndim != 2 or")),
     ("21.6", "p at most 20", "any format",
@@ -600,11 +605,6 @@ return [norm for norm in norms if all(
                   "np.clip(q @ W_q.astype(np.int32), -2**24, 2**24)")),
     ("21.3", "matrices not asked", "cosines reads", FOLDABLE.replace(
         "r in matrices", "r != 'stream' and not r.startswith('norm')")),
-    ("21.3", "one reader remembered", "added up before", """
-reader_of = dict(arrows)
-return [norm for norm in norms if reader_of[norm] in matrices and sum(
-    reader == reader_of[norm] for giver, reader in arrows) == 1]
-"""),
     ("21.4", "rows not counted", "one layer", READERS.replace(
         " or w.shape[-2] != len(weights[gain])", "")),
     ("21.4", "the first axis for the rows", "one layer",
