@@ -6,7 +6,8 @@ Each setting is tried alone, in fresh kernels; a first probe says which of
 them this processor lacks, and which change nothing here. "ulp", "order" and
 "float16" simulate ARM, macOS and the rest: see tools/perturb.py. Text must
 be the same; a picture may move by half of the tolerance of `make test`; no
-cell may raise. Cells tagged nbval-ignore-output run and are not compared.
+cell may raise; what differs below one that did may follow from it. Cells
+tagged nbval-ignore-output run and are not compared.
 Pictures that differ are saved in _build/pictures.
 """
 
