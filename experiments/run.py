@@ -8,10 +8,12 @@ NN_question.md. The script takes its functions from chapter NN's cells and says
 
     QUESTION, COLUMNS     the heading of the table
     ROWS                  {words at the left of a row: what `row` is given}
-    row(...)              the numbers of a row
+    row(...)              the numbers of a row; or cell(..., i), one of them
     FORMATS               one for each number, as in "{:.2f}"
-    QUICK                 the row that the tests run again, in at most 5 s
+    QUICK                 the row that the tests run again, in at most 5 s; or
+                          (row, i), a number
     TOLERANCE             by which a number may differ, relative to the table's
+    TOLERANCES            {row: another one}, for a row that rounding decides
 """
 
 import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
@@ -29,11 +31,36 @@ def line(cells):
     return f"| {' | '.join(cells)} |"
 
 
+def numbers_of(experiment, words, columns):
+    """The numbers of a row in some of its columns, computed now."""
+    given = experiment["ROWS"][words]
+    if "cell" in experiment:
+        return [experiment["cell"](*given, i) for i in columns]
+    row = experiment["row"](*given)
+    return [row[i] for i in columns]
+
+
 def computed(experiment, words):
     """One row of the table, computed now."""
-    numbers = experiment["row"](*experiment["ROWS"][words])
+    formats = experiment["FORMATS"]
+    numbers = numbers_of(experiment, words, range(len(formats)))
     return line([words, *(form.format(number) for form, number in zip(
-        experiment["FORMATS"], numbers, strict=True))])
+        formats, numbers, strict=True))])
+
+
+def again(experiment, table):
+    """How far QUICK, computed now, is from the table, over its tolerance."""
+    words, column = experiment["QUICK"], None
+    if not isinstance(words, str):
+        words, column = words
+    formats = experiment["FORMATS"]
+    columns = range(len(formats)) if column is None else [column]
+    stored = rows(table)[words].strip("| ").split(" | ")[1:]
+    new = numbers_of(experiment, words, columns)
+    return apart(line(["", *(stored[i] for i in columns)]),
+                 line(["", *(formats[i].format(number) for i, number
+                             in zip(columns, new, strict=True))])
+                 ) / experiment["TOLERANCE"]
 
 
 def head(experiment):
@@ -68,7 +95,9 @@ def rerun(path, write):
     for words in experiment["ROWS"]:
         lines.append(computed(experiment, words))
         old = stored.get(words)
-        same = old and apart(old, lines[-1]) <= experiment["TOLERANCE"]
+        bound = experiment.get("TOLERANCES", {}).get(
+            words, experiment["TOLERANCE"])
+        same = old and apart(old, lines[-1]) <= bound
         wrong += not (same or write)
         print(lines[-1], "" if same or write else f"  stored: {old}",
               flush=True)

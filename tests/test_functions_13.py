@@ -1,15 +1,19 @@
 """Chapter 13's functions against PyTorch's layers, loops and closed forms."""
 
+import ast
 import math
+import re
 
 import numpy as np
 import pytest
 import torch
-from chapters import functions
+from chapters import BOOK, ROOT, cells, functions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
+
+from experiments.run import rows
 
 CHAPTER = functions("13")
 rarely = settings(deadline=None, max_examples=25)
@@ -524,3 +528,17 @@ def test_a_target_below_0_is_refused():
 def test_a_temperature_that_is_not_positive_is_refused(temperature):
     with pytest.raises(ValueError, match="argmax"):
         CHAPTER.sample(np.ones((2, 3)), temperature, np.random.default_rng(0))
+
+
+def test_the_figure_of_the_ablation_draws_the_table():
+    [path] = BOOK.glob("13_*.ipynb")
+    [cell] = [cell for cell in cells(path, "code")
+              if cell.id == "ablate-figure"]
+    ends = next(ast.literal_eval(node.value)
+                for node in ast.parse(cell.source).body
+                if isinstance(node, ast.Assign)
+                and getattr(node.targets[0], "id", "") == "ends")
+    table = (ROOT / "experiments" / "13_ablation.md").read_text("utf-8")
+    for name, line in rows(table).items():
+        assert [float(number) for number in re.findall(r"\d\.\d\d", line)] == [
+            *ends[name.lower()]]
