@@ -141,15 +141,10 @@ try:
 except Exception:
     return False
 """),
-    ("0.2", "as lists", "return [[3], [4], [3, 8], [2, 8]]"),
-    ("0.2", "by einsum itself", """
-size = {"b": 2, "n": 3, "h": 4, "m": 5, "k": 6, "v": 7, "d": 8}
-found = []
-for spec in "nd,nd->n", "hnm->h", "hnv,hvd->nd", "bn,bnd->bd":
-    arrays = [np.ones([size[c] for c in group])
-              for group in spec.split("->")[0].split(",")]
-    found.append(np.einsum(spec, *arrays).shape)
-return found
+    ("0.2", "as lists", "return [[3], [4], [3, 8], [2, 8], 0, 6]"),
+    ("0.2", "by the letters", """
+b, n, h, d = 2, 3, 4, 8
+return [(n,), (h,), (n, d), (b, d), 0, 6]
 """),
     ("0.4", "factored", "return 2*n*k*(2*d + n), 2*n*d*(d + n)"),
     ("0.4", "step by step", """
@@ -451,16 +446,23 @@ raise NotImplementedError
 """),
     ("0.2", "not begun", "0.2 not done yet", "raise NotImplementedError"),
     ("0.2", "one number for the first", "how many letters",
-     "return [(), (4,), (3, 8), (2, 8)]"),
+     "return [(), (4,), (3, 8), (2, 8), 0, 6]"),
     ("0.2", "all pairs in the first", "how many letters",
-     "return [(3, 3), (4,), (3, 8), (2, 8)]"),
+     "return [(3, 3), (4,), (3, 8), (2, 8), 0, 6]"),
     ("0.2", "the other axis of the second", "letter's length",
-     "return [(3,), (3,), (3, 8), (2, 8)]"),
+     "return [(3,), (3,), (3, 8), (2, 8), 0, 6]"),
     ("0.2", "heads kept in the third", "how many letters",
-     "return [(3,), (4,), (4, 3, 8), (2, 8)]"),
+     "return [(3,), (4,), (4, 3, 8), (2, 8), 0, 6]"),
     ("0.2", "the last turned", "letter's length",
-     "return [(3,), (4,), (3, 8), (8, 2)]"),
-    ("0.2", "numbers, not tuples", "a tuple", "return [3, 4, (3, 8), (2, 8)]"),
+     "return [(3,), (4,), (3, 8), (8, 2), 0, 6]"),
+    ("0.2", "numbers, not tuples", "a tuple",
+     "return [3, 4, (3, 8), (2, 8), 0, 6]"),
+    ("0.2", "the other axis of W", "first core dimension",
+     "return [(3,), (4,), (3, 8), (2, 8), 1, 6]"),
+    ("0.2", "the two lengths exchanged", "which axis of Q",
+     "return [(3,), (4,), (3, 8), (2, 8), 0, 7]"),
+    ("0.2", "the error left out", "two numbers",
+     "return [(3,), (4,), (3, 8), (2, 8)]"),
     ("0.4", "not begun", "0.4 not done yet", "raise NotImplementedError"),
     ("0.4", "multiplications only", "count both",
      "return 2*n*d*k + n*n*k, n*d*d + n*n*d"),
