@@ -185,3 +185,18 @@ def test_a_row_counts_and_shows_each_failure(tmp_path):
                               "1", "errors", "0"]
     assert row[1:] == ["      eps: picture: 0.70 of the tolerance",
                        "      loss: -loss 0.31", "      loss: +loss 0.32"]
+
+
+def test_a_dead_kernel_fails_and_the_others_go_on(monkeypatch, capsys):
+    def run(path, setting):
+        if path == "04_dies":
+            raise RuntimeError("Kernel died")
+        return 0, {}
+    monkeypatch.setattr(portable, "SETTINGS", {"plain": {}})
+    monkeypatch.setattr(portable, "probe", str)
+    monkeypatch.setattr(portable, "run", run)
+    monkeypatch.setattr(portable, "row", lambda *told: str(told))
+    assert portable.main(["04_dies", "07_lives"], jobs=1)
+    assert "Kernel died" in (said := capsys.readouterr().out)
+    assert "2 runs, 1 with failures" in said
+    assert not portable.main(["07_lives"], jobs=1)

@@ -16,7 +16,7 @@ import difflib
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from copy import deepcopy
 from pathlib import Path
 
@@ -154,12 +154,15 @@ def main(paths, jobs):
         print(f"skipped: {setting} ({reason})" if reason else
               f"    run: {setting}", flush=True)
     failed = 0
-    with ProcessPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         started = {pool.submit(run, path, setting): (path, setting)
                    for setting in SETTINGS if not why[setting]
                    for path in paths}
         for done in as_completed(started):
-            farthest, failures = done.result()
+            try:
+                farthest, failures = done.result()
+            except (RuntimeError, TimeoutError) as error:  # a dead kernel
+                farthest, failures = 0, {"kernel": [f"raises {error}"]}
             failed += bool(failures)
             print(row(*started[done], farthest, failures), flush=True)
     print(f"{len(started)} runs, {failed} with failures")
