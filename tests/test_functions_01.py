@@ -20,7 +20,7 @@ FORMATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 
 def exact_softmax(row):
-    """Shares in 60 digits, as the textbook prints them."""
+    """Softmax in 60 digits, as the textbook prints it."""
     with localcontext() as context:
         context.prec = 60
         powers = [Decimal(float(x)).exp() for x in row]
@@ -36,7 +36,7 @@ def test_softmax_in_sixty_digits():
 
 @thorough
 @given(rows, st.floats(-1e3, 1e3))
-def test_softmax_is_shares_that_ignore_a_shift(scores, c):
+def test_softmax_ignores_a_shift(scores, c):
     before = scores.copy()
     weights = CHAPTER.softmax(scores)
     assert np.array_equal(scores, before)
@@ -84,6 +84,44 @@ def test_logsumexp_of_nothing():
     assert CHAPTER.logsumexp(X).tolist() == [-np.inf, 0]
 
 
+def by_the_bits(code, e, m):
+    """IEEE 754 read from the string of bits, in fractions."""
+    bits = f"{code:0{1 + e + m}b}"
+    sign, field, mantissa = bits[0], bits[1:e + 1], bits[e + 1:]
+    if "0" not in field:
+        return "nan" if "1" in mantissa else "-inf" if sign == "1" else "inf"
+    power = int(field, 2) - (2 ** (e - 1) - 1)
+    first = "1" if "1" in field else "0"
+    power += first == "0"
+    value = Fraction(int(first + mantissa, 2), 2**m) * Fraction(2) ** power
+    return -value if sign == "1" else value
+
+
+@pytest.mark.parametrize("e, m", [(3, 2), (5, 2), (4, 3), (2, 5), (6, 1),
+                                  (5, 10)])
+def test_decode_reads_the_bits(e, m):
+    for code in range(2 ** (1 + e + m)):
+        got, want = CHAPTER.decode(code, e, m), by_the_bits(code, e, m)
+        if isinstance(want, str):
+            assert str(got) == want
+        else:
+            assert Fraction(got) == want == Fraction(
+                CHAPTER.finite_number(code, e, m))
+
+
+def test_e4m3_has_numbers_in_place_of_infinity():
+    for code in range(256):
+        got = CHAPTER.decode_e4m3(code)
+        if code in (127, 255):
+            assert math.isnan(got)
+        else:
+            assert got == CHAPTER.finite_number(code, 4, 3)
+            want = by_the_bits(code, 4, 3)
+            assert isinstance(want, str) or got == want
+    top = [CHAPTER.decode_e4m3(code) for code in range(120, 127)]
+    assert top == [256, 288, 320, 352, 384, 416, 448]
+
+
 def test_toy_numbers_are_what_two_and_three_bits_make():
     want = sorted(
         2.0 ** (max(power, 1) - 3) * ((power > 0) + fraction / 4)
@@ -111,17 +149,16 @@ def test_toy_ties_go_to_the_even_fraction():
 
 @pytest.mark.parametrize("dtype", FORMATS, ids=str)
 def test_edge_is_the_last_that_works(dtype):
-    limit = 3.3
-    last = CHAPTER.edge(lambda x: x.item() < limit, 0.0, 100.0, dtype)
+    limit, edge = 3.3, CHAPTER.edge
+    last = edge(lambda x: x.item() < limit, 0.0, 100.0, dtype)
     after = torch.nextafter(torch.tensor(last, dtype=dtype),
                             torch.tensor(100.0, dtype=dtype))
     assert last < limit <= after.item()
-    first = CHAPTER.edge(lambda x: x.item() > -limit, 0.0, -100.0, dtype)
-    assert first == -last
+    assert edge(lambda x: x.item() > -limit, 0.0, -100.0, dtype) == -last
 
 
 @pytest.mark.parametrize("dtype", FORMATS, ids=str)
-def test_exp_and_the_table_that_the_summary_recites(dtype):
+def test_exp_and_squares_end_where_the_table_says(dtype):
     info = torch.finfo(dtype)
     high = CHAPTER.edge(lambda x: torch.exp(x) < torch.inf, 0, 1024, dtype)
     assert 0 <= math.log(info.max) - high <= high * info.eps + 1e-9
@@ -130,135 +167,14 @@ def test_exp_and_the_table_that_the_summary_recites(dtype):
     assert abs(square / top - 1) <= info.eps
 
 
-@thorough
-@given(st.integers(1, 30), st.integers(0, 2**32 - 1))
-def test_variances_are_exact_in_fractions(n, seed):
-    X = np.random.default_rng(seed).normal(size=(3, n)) * [[1e-1], [1], [10]]
-    want = []
-    for row in X:
-        row = [Fraction(float(x)) for x in row]
-        mean = sum(row) / n
-        want.append(float(sum((x - mean) ** 2 for x in row) / n))
-    for way in ("one_pass_variance", "streamed_variance",
-                "two_pass_variance", "welford_variance"):
-        got = getattr(CHAPTER, way)(X)
-        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11)
-
-
-def test_only_one_pass_cancels():
-    X = 1e8 + np.random.default_rng(1).normal(size=(5, 300))
-    want = (X - 1e8).var(axis=-1)
-    np.testing.assert_allclose(CHAPTER.two_pass_variance(X), want, rtol=1e-6)
-    np.testing.assert_allclose(CHAPTER.welford_variance(X), want, rtol=1e-6)
-    assert not np.allclose(CHAPTER.one_pass_variance(X), want, rtol=0.5)
-    assert not np.allclose(CHAPTER.streamed_variance(X), want, rtol=0.5)
-
-
-def test_streamed_adds_one_after_another():
-    x = np.random.default_rng(3).normal(size=999).astype(np.float32) + 50
-    n = np.float32(x.size)
-    mean, squares = (CHAPTER.running_sum(y) / n for y in (x, x * x))
-    got = CHAPTER.streamed_variance(np.stack([x, x[::-1]]))
-    assert got.dtype == np.float32 and got[0] == squares - mean * mean
-    assert got[0] != CHAPTER.one_pass_variance(x)
-
-
 @pytest.mark.parametrize("dtype", FORMATS, ids=str)
-def test_three_shares(dtype):
+def test_three_probabilities(dtype):
     c = torch.tensor(-2.0, dtype=dtype)
-    got = CHAPTER.three_shares(c)
+    got = CHAPTER.three_probabilities(c)
     want = exact_softmax([1, 2, 3])
     assert got.dtype == dtype
     np.testing.assert_allclose(
         got.double(), want, rtol=4 * torch.finfo(dtype).eps)
-
-
-@thorough
-@given(st.lists(st.lists(st.floats(-100, 100), min_size=1, max_size=9),
-                min_size=1, max_size=6), st.sampled_from([0, 1e8]))
-def test_combine_in_any_order(blocks, offset):
-    total = 0, 0.0, 0.0
-    backwards = total
-    blocks = [np.array(block) + offset for block in blocks]
-    for block, other in zip(blocks, blocks[::-1], strict=True):
-        M = [np.sum((x - x.mean()) ** 2) for x in (block, other)]
-        total = CHAPTER.combine(total, (block.size, block.mean(), M[0]))
-        backwards = CHAPTER.combine((other.size, other.mean(), M[1]), backwards)
-    numbers = np.concatenate(blocks)
-    n, mean, M = total
-    assert n == numbers.size
-    scale = 1e-3 if offset else 1e-9
-    assert math.isclose(mean, numbers.mean(), abs_tol=scale)
-    assert math.isclose(M, n * numbers.var(), rel_tol=1e-3, abs_tol=scale)
-    np.testing.assert_allclose(total, backwards, rtol=1e-3, atol=scale)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_sums_in_their_own_format(dtype):
-    x = np.random.default_rng(2).uniform(size=1001).astype(dtype)
-    exact, eps = math.fsum(x), np.finfo(dtype).eps
-    for name, bound in (("kahan_sum", 2), ("pairwise_sum", 12),
-                        ("running_sum", 1001)):
-        got = getattr(CHAPTER, name)(x)
-        assert got.dtype == dtype
-        assert abs(got / exact - 1) <= bound * eps
-    assert CHAPTER.running_sum(np.ones(3000, np.float16)) == 2048
-    assert CHAPTER.kahan_sum(np.ones(3000, np.float16)) == 3000
-    assert CHAPTER.pairwise_sum(np.ones(3000, np.float16)) == 3000
-
-
-@pytest.mark.parametrize("d_model", [1, 2, 5, 64])
-def test_log_growth_is_an_integral(d_model):
-    """E[log chi_d] by integrating its density, not by digamma."""
-    r = (np.arange(1_000_000) + 0.5) / 25_000       # midpoints, 0 to 40
-    density = r ** (d_model - 1) * np.exp(-(r**2) / 2)
-    density /= np.sum(density)
-    log_chi = np.sum(density * np.log(r))
-    for scale in (0.5, 1.0, 2.0):
-        want = np.log(scale) + log_chi - np.log(d_model) / 2
-        assert abs(CHAPTER.log_growth(scale, d_model) - want) < 1e-4
-
-
-def test_sizes_through_layers():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(3, 5)) * [[1], [10], [0.1]]
-    sizes = CHAPTER.sizes_through(X, 2.0, 4, np.random.default_rng(4))
-    rng = np.random.default_rng(4)
-    for t in range(5):
-        np.testing.assert_allclose(
-            sizes[t], np.linalg.norm(X, axis=-1) / 5 ** 0.5)
-        W = 2 * rng.normal(size=(3, 5, 5)) / 5 ** 0.5
-        X = np.stack([x @ w for x, w in zip(X, W, strict=True)])
-    assert sizes.shape == (5, 3)
-
-
-def test_dies_at_the_edge():
-    class Same:
-        """Draws that make each layer multiply a row of ones by scale."""
-        def normal(self, scale=None, size=None):
-            return np.ones(size) if scale is None else scale * np.eye(size[0])
-
-    for std, dtype, want in ((2.0, torch.float16, (16, "inf")),
-                             (0.5, torch.float16, (25, "0")),
-                             (16.0, torch.float32, (32, "inf")),
-                             (1 / 16, torch.bfloat16, (34, "0")),
-                             (1 / 16, torch.float32, (38, "0")),
-                             (4.0, torch.float64, (512, "inf"))):
-        assert CHAPTER.dies_at(std, dtype, Same()) == want
-
-
-def test_repeated_tells_the_two_products_apart():
-    star, at = (
-        CHAPTER.repeated(product, 1.0, np.random.default_rng(5), d_model=9,
-                         steps=6, draws=30)
-        for product in (np.multiply, np.matmul))
-    for rms, typical in (star, at):
-        assert rms.shape == typical.shape == (7,)
-        assert abs(rms[0] - 1) < 0.1 and abs(typical[0] - 0.6745) < 0.05
-    assert star[1][-1] < 0.1 and abs(at[0][-1] / 27**2 - 1) < 0.5
-    twice = CHAPTER.repeated(np.matmul, 2.0, np.random.default_rng(5),
-                             d_model=9, steps=6, draws=30)
-    np.testing.assert_allclose(twice[0], at[0] * 2.0 ** np.arange(7))
 
 
 def test_over_rms_is_torchs_rms_norm():
@@ -270,52 +186,62 @@ def test_over_rms_is_torchs_rms_norm():
     assert zeros.dtype == np.float16 and not zeros.any()
 
 
-
-def test_paper_answer_1_1_in_e4m3():
-    info = torch.finfo(torch.float8_e4m3fn)
-    assert (info.eps, info.max) == (1 / 8, 448)
-    assert info.smallest_normal * info.eps == 2**-9
-    low, high = math.log(2**-10), math.log(448)
-    assert (round(low, 2), round(high, 2)) == (-6.93, 6.10)
-    assert 2 / info.eps == 16 and round(math.sqrt(448), 1) == 21.2
-    total = 1 + math.exp(-1) + math.exp(-2)
-    assert round(total, 3) == 1.503
-    assert round(high - 3 - math.log(total), 2) == 2.70
-    assert round(high - 3, 2) == 3.10
-    zeros, nan = (
-        torch.tensor(scores).exp().to(torch.float8_e4m3fn).tolist()
-        for scores in ([4.0, 5, 6], [4.5, 5.5, 6.5]))
-    assert zeros == [56, 144, 416] and sum(zeros) > 448
-    assert nan[-1] == 448 < math.exp(6.5)           # torch stops at the end
-    halves = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn)
-    halves = halves.float()
-    halves = halves[(halves >= 4) & (halves <= 8)]
-    assert halves.tolist() == [4 + i / 2 for i in range(9)]
+@pytest.mark.parametrize("name", ["naive_norm", "scaled_norm"])
+def test_norms(name):
+    norm = getattr(CHAPTER, name)
+    X = np.random.default_rng(7).normal(size=(3, 4, 5))
+    X *= [[[1e-3]], [[1]], [[9]]]
+    np.testing.assert_allclose(norm(X), np.linalg.norm(X, axis=-1))
+    half = norm(np.float16([[3, -4], [0.75, 1]]))
+    assert half.dtype == np.float16 and half.tolist() == [5, 1.25]
 
 
-def test_paper_answer_1_4():
-    best = math.exp(-CHAPTER.log_growth(1.0, 64))
-    assert round(best, 3) == 1.008
-    assert round(math.exp(-CHAPTER.log_growth(1.0, 1)), 2) == 1.89
-    assert round(math.exp(1 / 2), 2) == 1.65
-    x = np.random.default_rng(7).normal(size=(2000, 200))
-    W = np.random.default_rng(8).normal(size=(200, 200)) * (2 / 200) ** 0.5
-    assert abs(np.mean(np.maximum(x @ W, 0) ** 2) - 1) < 0.03
+def test_only_one_norm_overflows():
+    big = 1e200 * np.random.default_rng(8).normal(size=(20, 6))
+    with np.errstate(over="ignore"):
+        assert np.isinf(CHAPTER.naive_norm(big)).all()
+    want = [float(sum(Fraction(float(x)) ** 2 for x in row) / Fraction(10)**400
+                  ) ** 0.5 for row in big]
+    np.testing.assert_allclose(CHAPTER.scaled_norm(big) / 1e200, want)
 
 
-def test_paper_answer_1_5():
+def test_answer_1_1_by_torch():
+    for dtype, e, m in ((torch.float8_e5m2, 5, 2), (torch.float16, 5, 10),
+                        (torch.bfloat16, 8, 7), (torch.float32, 8, 23)):
+        info = torch.finfo(dtype)
+        smallest = info.smallest_normal * info.eps
+        top = torch.tensor(info.max, dtype=torch.float64)
+        got = CHAPTER.limits(e, m)
+        assert got[:3] == [info.max, smallest, info.eps / 2]
+        assert got[3] == info.eps * 2.0 ** math.floor(math.log2(info.max))
+        assert math.isclose(got[4], top.log().item())
+        assert math.isclose(math.exp(got[5]) * 2, smallest, rel_tol=1e-12)
+    assert CHAPTER.limits(3, 4)[:4] == [15.5, 2**-6, 2**-5, 0.5]
+
+
+def test_answer_1_3_by_every_float16():
+    one, zero, gradient = CHAPTER.saturation()
     grid = np.arange(2**15, dtype=np.uint16).view(np.float16)   # in order
-    grid = grid[grid < 20]                          # all of fp16 up to 20
-    pairs = np.stack([np.zeros_like(grid), grid], axis=-1)
-    shares = CHAPTER.softmax(pairs)
-    loser, winner = shares.T
-    assert float(grid[np.argmax(winner == 1)]) == 7.625
-    gone = grid[np.argmax(loser == 0)]
-    assert gone == np.float16(17.34) and round(float(gone), 2) == 17.34
-    assert float(np.nextafter(gone, np.float16(0))) < 25 * math.log(2)
-    between = (winner == 1) & (loser > 0)
-    assert np.array_equal(between, (grid >= 7.625) & (grid < gone))
-    exact = shares[between].astype(float).sum(axis=-1)
-    assert np.all(exact > 1) and round(exact.max(), 4) == 1.0005
-    assert np.all(shares[between].sum(axis=-1) == 1)
-    assert np.all(winner[grid >= gone] == 1) and not loser[grid >= gone].any()
+    grid = grid[grid < 20]                          # all of float16 up to 20
+    loser = np.exp(-grid.astype(float)).astype(np.float16)
+    total = (1 + loser.astype(float)).astype(np.float16)
+    assert one == grid[np.argmax(total == 1)] == 7.625
+    assert zero == grid[np.argmax(loser == 0)] == 17.34375
+    assert gradient == 0 < loser[grid == 10]
+    assert np.all(total[grid >= 7.625] == 1)
+
+
+def test_answer_1_4_by_trying():
+    def first_row(g):
+        scores = np.array([[0, 1], [g, g + 1]], dtype=np.float16)
+        with np.errstate(invalid="ignore"):
+            return CHAPTER.global_max_softmax(scores)[0].astype(float)
+
+    want = exact_softmax([0, 1])
+    nan_from, off_from, larger = CHAPTER.quiet_failure()
+    rows = [first_row(g) for g in range(40)]
+    assert nan_from == min(g for g in range(40) if np.isnan(rows[g]).any())
+    assert off_from == min(g for g in range(40)
+                           if np.abs(rows[g] - want).max() > 0.1)
+    assert np.isfinite(rows[off_from]).all()
+    assert abs(larger - rows[16].max()) < 1e-3

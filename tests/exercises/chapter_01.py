@@ -10,6 +10,11 @@ PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 import numpy as np
 
 
+def draw_1_1(rng):
+    """Bits of the exponent field and of the mantissa, as the statement says."""
+    return int(rng.integers(2, 9)), int(rng.integers(1, 24))
+
+
 def draw_1_2(rng):
     """Rows, (..., m), far apart or tiny, with -inf and NaN here and there."""
     shape = rng.permutation(7)[:rng.integers(1, 5)] + 1
@@ -21,47 +26,27 @@ def draw_1_2(rng):
     return (X,)
 
 
-def describe(X):
-    """Count, mean and M of the blocks along the last axis, none empty."""
-    mean = X.mean(axis=-1)
-    return X.shape[-1], mean, np.sum((X - mean[..., None]) ** 2, axis=-1)
-
-
-def draw_1_3(rng):
-    """Two blocks for each token, (...): one at times empty, of 1, or alike."""
-    shape = rng.permutation(6)[:rng.integers(0, 4)] + 1
-    mean = rng.normal(size=shape)[..., None] * 10 ** rng.uniform(-3, 8)
-    blocks = []
-    for n in rng.permutation([1, 2, *rng.integers(1, 40, size=3)])[:2]:
-        X = mean + 10 ** rng.uniform(-1, 2) * (
-            rng.normal(size=(*shape, n)) + rng.normal())
-        if rng.random() < 0.2:
-            X = X - X.mean(axis=-1, keepdims=True)
-        if rng.random() < 0.2:
-            X = np.repeat(X[..., :1], n, axis=-1)
-        count, mean_of_it, M = describe(X)
-        blocks.append((int(count), np.asarray(mean_of_it), np.asarray(M)))
-    if rng.random() < 0.3:
-        empty = 0, np.zeros(shape), np.zeros(shape)
-        blocks[rng.integers(2)] = empty
-    return tuple(blocks)
-
-
-def draw_1_6(rng):
-    """Numbers of one format, some powers of 2 apart, as few as one."""
-    dtype = rng.choice([np.float16, np.float32, np.float64])
-    n = rng.choice([1, 2, 3, rng.integers(4, 40), rng.integers(40, 300)])
-    x = rng.normal(size=n) * 2.0 ** rng.integers(-9, 10, size=n)
-    return (x.astype(dtype),)
-
-
-DOMAIN = {"1.2": draw_1_2, "1.3": draw_1_3, "1.6": draw_1_6}
-PRECISE = {
-    "1.3": "in float32: means may be 1e8 with a variance of 1",
-    "1.6": "in float32: every addition is made in the format of x",
-}
+DOMAIN = {"1.1": draw_1_1, "1.2": draw_1_2, "1.3": lambda rng: (),
+          "1.4": lambda rng: ()}
+PRECISE = {}
 
 RIGHT = [
+    ("1.1", "from the fields", """
+def number(E, M):
+    return 2.0 ** (max(E, 1) - 2 ** (exponent_bits - 1) + 1) * (
+        (E > 0) + M / 2**mantissa_bits)
+E, M = 2**exponent_bits - 2, 2**mantissa_bits - 1
+top, low = number(E, M), number(0, 1)
+return (top, low, 2.0**-mantissa_bits / 2, top - number(E, M - 1),
+        math.log(top), math.log(low) - math.log(2))
+"""),
+    ("1.1", "by powers", """
+p = 2 ** (exponent_bits - 1)
+u = 2.0 ** (-mantissa_bits - 1)
+ulp = 2.0 ** (p - 1) * 2 * u
+top, low = 2.0**p - ulp, 2.0 ** (2 - p) * 2 * u
+return [top, low, u, ulp, np.log(top), np.log(low / 2)]
+"""),
     ("1.2", "row by row", """
 out = np.empty(X.shape[:-1])
 for row in np.ndindex(out.shape):
@@ -87,54 +72,112 @@ return np.where(top == -np.inf, top, out)
     ("1.2", "in fp32, by torch", """
 return torch.logsumexp(torch.tensor(X).float(), dim=-1)
 """),
-    ("1.3", "weighted means", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-M = a[2] + b[2] + a[0] * (a[1] - mean) ** 2 + b[0] * (b[1] - mean) ** 2
-return n, mean, M
+    ("1.3", "as a tuple", """
+return 7.625, 17.34375, 0
 """),
-    ("1.3", "a list, empty blocks first", """
-if a[0] == 0:
-    return b
-if b[0] == 0:
-    return a
-half = 1 / (1 / a[0] + 1 / b[0])
-apart = b[1] - a[1]
-return [a[0] + b[0], a[1] + apart * half / a[0], a[2] + b[2] + apart**2 * half]
+    ("1.3", "as fractions", """
+return [61 / 8, 1110 / 64, 0.0]
 """),
-    ("1.3", "by torch", """
-n_a, mean_a, M_a = map(torch.as_tensor, a)
-n_b, mean_b, M_b = map(torch.as_tensor, b)
-n = n_a + n_b
-apart = mean_b - mean_a
-return (n, mean_a + apart * n_b / n,
-        M_a + M_b + apart.square() * n_a * n_b / n)
+    ("1.4", "as a tuple", """
+return 18, 17, 0.6665
 """),
-    ("1.6", "bounds, no slices", """
-def between(start, stop):
-    if stop - start == 1:
-        return x[start]
-    middle = (start + stop) // 2
-    return between(start, middle) + between(middle, stop)
-return between(0, len(x))
-"""),
-    ("1.6", "split, from an empty first half", """
-first, others = np.split(x, [x.size // 2])
-if not first.size:
-    return others.sum()
-return pairwise_sum(first) + pairwise_sum(others)
-"""),
-    ("1.6", "by torch", """
-x = torch.tensor(x)
-def tree(x):
-    if len(x) < 2:
-        return x[0]
-    return tree(x[:len(x) // 2]) + tree(x[len(x) // 2:])
-return tree(x).numpy()
+    ("1.4", "as a list", """
+return [18.0, 17.0, 0.66667]
 """),
 ]
 
 WRONG = [
+    ("1.1", "E of all ones", "all ones a number", """
+bias = 2 ** (exponent_bits - 1) - 1
+m = mantissa_bits
+top = 2.0 ** (2**exponent_bits - 1 - bias) * (2 - 2.0**-m)
+low = 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias + 1 - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "M of the largest forgotten", "what is the largest M", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias, 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "no bias", "is the bias subtracted", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0 ** (2 * bias) * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "the largest is 1", "which E and M", """
+return [1, 2, 3, 4, 5, 6]
+"""),
+    ("1.1", "the smallest normal", "that is normal", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "power 0 - bias at E = 0", "which power stands", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (-bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "0 as the smallest", "E = 0 and M = 1", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top = 2.0**bias * (2 - 2.0**-m)
+return [top, 0.0, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top), 0.0]
+"""),
+    ("1.1", "machine epsilon", "the ulp at 1", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0**-m, 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "unit roundoff with a bit too many", "half an ulp at 1", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 2), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "ulp as a share", "the one before it", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), top * 2.0**-m, math.log(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "log10", "which logarithm", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log10(top),
+        math.log10(low / 2)]
+"""),
+    ("1.1", "exp taken again", "which x has", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.sqrt(top),
+        math.log(low / 2)]
+"""),
+    ("1.1", "the logarithm of the smallest", "0.7 times", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low)]
+"""),
+    ("1.1", "minus the upper limit", "nearest to 0", """
+bias, m = 2 ** (exponent_bits - 1) - 1, mantissa_bits
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        -math.log(top)]
+"""),
+    ("1.1", "five numbers", "six numbers", """
+return [1, 2, 3, 4, 5]
+"""),
+    ("1.1", "nothing returned", "return its result", """
+bias = 3
+"""),
+    ("1.1", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
     ("1.2", "no shift", "what is subtracted before exp", """
 return np.log(np.exp(X).sum(axis=-1))
 """),
@@ -252,309 +295,111 @@ top = X.max(axis=-1, keepdims=True)
     ("1.2", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("1.3", "mean of means", "larger weight", """
-n = a[0] + b[0]
-return n, (a[1] + b[1]) / 2, a[2] + b[2]
+    ("1.3", "a whole ulp", "up to half an ulp", """
+return [10 * math.log(2), 17.34375, 0.0]
 """),
-    ("1.3", "weights swapped", "larger weight", """
-n = a[0] + b[0]
-mean = (a[0] * b[1] + b[0] * a[1]) / n
-return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+    ("1.3", "the ulp below 1", "above 1 or below", """
+return [12 * math.log(2), 17.34375, 0.0]
 """),
-    ("1.3", "distance of the means forgotten", "distances enter M", """
-n = a[0] + b[0]
-return n, (a[0] * a[1] + b[0] * b[1]) / n, a[2] + b[2]
+    ("1.3", "both the same", "must the smaller one be 0", """
+return [17.34375, 17.34375, 0.0]
 """),
-    ("1.3", "distance not squared", "squared and counted", """
-n = a[0] + b[0]
-M = a[2] + b[2] + (b[1] - a[1]) * a[0] * b[0] / n
-return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+    ("1.3", "a guess", "when is", """
+return [5.0, 17.34375, 0.0]
 """),
-    ("1.3", "distance not counted", "squared and counted", """
-n = a[0] + b[0]
-M = a[2] + b[2] + (b[1] - a[1]) ** 2 / n
-return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+    ("1.3", "the smallest number, not half", "rounded up", """
+return [7.625, 24 * math.log(2), 0.0]
 """),
-    ("1.3", "each mean half way", "unequal size", """
-n = a[0] + b[0]
-M = a[2] + b[2] + (b[1] - a[1]) ** 2 * n / 4
-return n, (a[0] * a[1] + b[0] * b[1]) / n, M
+    ("1.3", "no subnormals", "subnormal numbers", """
+return [7.625, 14 * math.log(2), 0.0]
 """),
-    ("1.3", "large squares", "one large square from another", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-squares = a[2] + a[0] * a[1] ** 2 + b[2] + b[0] * b[1] ** 2
-return n, mean, squares - n * mean**2
+    ("1.3", "half the smallest normal", "subnormal numbers", """
+return [7.625, 15 * math.log(2), 0.0]
 """),
-    ("1.3", "variance in place of M", "without a division", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-M = a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
-return n, mean, M / n
+    ("1.3", "another guess", "nearer to 0", """
+return [7.625, 12.0, 0.0]
 """),
-    ("1.3", "weighted M", "without a division", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-M = (a[0] * a[2] + b[0] * b[2]) / n + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
-return n, mean, M
+    ("1.3", "real numbers", "a float16 number", """
+return [11 * math.log(2), 25 * math.log(2), 0.0]
 """),
-    ("1.3", "count of one", "the count of 7 and 16", """
-n = max(a[0], b[0])
-return n, a[1], a[2]
+    ("1.3", "two decimals", "a float16 number", """
+return [7.625, 17.34, 0.0]
 """),
-    ("1.3", "a pair", "a triple", """
-n = a[0] + b[0]
-return n, (a[0] * a[1] + b[0] * b[1]) / n
+    ("1.3", "the probability", "is the target subtracted", """
+return [7.625, 17.34375, 1.0]
 """),
-    ("1.3", "M alone", "a triple", """
-n = a[0] + b[0]
-return a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+    ("1.3", "the exact gradient", "is stored for the larger", """
+return [7.625, 17.34375, -math.exp(-10)]
 """),
-    ("1.3", "M before the mean", "the order n, mean, M", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return n, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n, mean
+    ("1.3", "minus one", "what is left", """
+return [7.625, 17.34375, -1.0]
 """),
-    ("1.3", "the count last", "the order n, mean, M", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n, n
-"""),
-    ("1.3", "in fp32", "at mean 1e8", """
-n = a[0] + b[0]
-mean = np.float32((a[0] * a[1] + b[0] * b[1]) / n)
-M = a[2] + b[2] + a[0] * (a[1] - mean) ** 2 + b[0] * (b[1] - mean) ** 2
-return n, mean, M
-"""),
-    ("1.3", "the wrong block when one is empty", "empty block", """
-n = a[0] + b[0]
-if not a[0] or not b[0]:
-    return a
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
-"""),
-    ("1.3", "a division by each count", "one block is empty", """
-n = a[0] + b[0]
-harmonic = 1 / (1 / a[0] + 1 / b[0])
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * harmonic
-"""),
-    ("1.3", "numbers only", "its own entry", """
-n = a[0] + b[0]
-apart = math.fsum([b[1], -a[1]]) if np.ndim(b[1]) == 0 else b[1].max()
-mean = a[1] + apart * b[0] / n
-return n, mean, a[2] + b[2] + apart**2 * a[0] * b[0] / n
-"""),
-    ("1.3", "in place", "as they were", """
-(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
-n, apart = n_a + n_b, mean_b - mean_a
-mean_a += apart * n_b / n
-M_a += M_b + apart**2 * n_a * n_b / n
-return n, mean_a, M_a
-"""),
-    ("1.3", "spread over tokens", "its own entry", """
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-M = a[2] + b[2] + np.mean((b[1] - a[1]) ** 2) * a[0] * b[0] / n
-return n, mean, M
-"""),
-    ("1.3", "one number fewer", "what do you divide by", """
-(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
-n, apart = n_a + n_b, mean_b - mean_a
-return (n, mean_a + apart * n_b / (n - 1),
-        M_a + M_b + apart**2 * n_a * n_b / n)
-"""),
-    ("1.3", "a distance without its sign", "keep its sign", """
-(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
-n, apart = n_a + n_b, abs(mean_b - mean_a)
-return n, mean_a + apart * n_b / n, M_a + M_b + apart**2 * n_a * n_b / n
-"""),
-    ("1.3", "no division by zero", "the other one left as it is", """
-(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
-n, apart = n_a + n_b, mean_b - mean_a
-return (n, mean_a + apart * n_b / (n + 1e-9),
-        M_a + M_b + apart**2 * n_a * n_b / (n + 1e-9))
-"""),
-    ("1.3", "empty when the mean is 0", "is not empty", """
-if np.all(a[1] == 0):
-    return b
-if np.all(b[1] == 0):
-    return a
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
-"""),
-    ("1.3", "empty when mean and M are 0", "is not empty", """
-if not np.any(a[1]) and not np.any(a[2]):
-    return b
-n = a[0] + b[0]
-mean = (a[0] * a[1] + b[0] * b[1]) / n
-return n, mean, a[2] + b[2] + (b[1] - a[1]) ** 2 * a[0] * b[0] / n
+    ("1.3", "two numbers", "three numbers", """
+return [7.625, 17.34375]
 """),
     ("1.3", "nothing returned", "return its result", """
-n = a[0] + b[0]
+7.625
 """),
     ("1.3", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("1.6", "running sum", "halves of its own", """
-return running_sum(x)
+    ("1.4", "one less", "nearer to 2**-24", """
+return [17, 16, 2 / 3]
 """),
-    ("1.6", "one less at a time", "halves of its own", """
-return x[0] if len(x) == 1 else pairwise_sum(x[:-1]) + x[-1]
+    ("1.4", "swapped", "place", """
+return [17, 18, 2 / 3]
 """),
-    ("1.6", "running sum of the halves", "halves of its own", """
-half = len(x) // 2
-return x[0] if half == 0 else running_sum(x[:half]) + running_sum(x[half:])
+    ("1.4", "overflow", "nothing overflows", """
+return [11, 10, 2 / 3]
 """),
-    ("1.6", "a number lost between the halves", "exactly once", """
-if len(x) <= 1:
-    return x[0] if len(x) else 0
-return pairwise_sum(x[:len(x) // 2]) + pairwise_sum(x[len(x) // 2 + 1:])
+    ("1.4", "in float64", "in float16", """
+return [746, 745, 2 / 3]
 """),
-    ("1.6", "a number twice", "exactly once", """
-if len(x) < 3:
-    return x[0] if len(x) == 1 else x[0] + x[1]
-return pairwise_sum(x[:len(x) // 2 + 1]) + pairwise_sum(x[len(x) // 2:])
+    ("1.4", "from 2**-24", "from which g on", """
+return [16, 15, 2 / 3]
 """),
-    ("1.6", "the odd one lost", "exactly once", """
-x = [*x]
-while len(x) > 1:
-    x = [a + b for a, b in zip(x[::2], x[1::2])]
-return x[0]
+    ("1.4", "a little off", "more than 0.1", """
+return [18, 16, 2 / 3]
 """),
-    ("1.6", "no end", "does the halving end", """
-half = len(x) // 2
-return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+    ("1.4", "a guess", "exponentials are left", """
+return [18, 12, 2 / 3]
 """),
-    ("1.6", "neighbours first", "the shorter one", """
-x = [*x]
-while len(x) > 1:
-    tail = x[-1:] if len(x) % 2 else []
-    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
-return x[0]
+    ("1.4", "all for one", "stored as 0", """
+return [18, 17, 1.0]
 """),
-    ("1.6", "folded halves", "the shorter one", """
-x = np.array(x)
-while x.size > 1:
-    odd = x[-1:] if x.size % 2 else x[:0]
-    half = x.size // 2
-    x = np.concatenate([x[:half] + x[half:2 * half], odd])
-return x[0]
+    ("1.4", "the right probability", "what does the slip", """
+return [18, 17, 0.7311]
 """),
-    ("1.6", "even and odd places", "the shorter one", """
-if len(x) == 1:
-    return x[0]
-return pairwise_sum(x[::2]) + pairwise_sum(x[1::2])
+    ("1.4", "the smaller", "larger of the two", """
+return [18, 17, 1 / 3]
 """),
-    ("1.6", "the longer half first", "the shorter one", """
-if len(x) == 1:
-    return x[0]
-half = (len(x) + 1) // 2
-return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+    ("1.4", "in between", "which multiples", """
+return [18, 17, 0.7]
 """),
-    ("1.6", "a power of two first", "the shorter one", """
-if len(x) == 1:
-    return x[0]
-half = 2 ** ((len(x) - 1).bit_length() - 1)
-return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
+    ("1.4", "two numbers", "three numbers", """
+return [18, 17]
 """),
-    ("1.6", "a Python float", "format of x", """
-def tree(x):
-    half = len(x) // 2
-    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
-return float(tree(x))
+    ("1.4", "nothing returned", "return its result", """
+18, 17
 """),
-    ("1.6", "fp32 made fp64", "has the result the format", """
-def tree(x):
-    half = len(x) // 2
-    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
-return tree(x if x.dtype == np.float16 else x.astype(np.float64))
-"""),
-    ("1.6", "a wider format", "format of x", """
-return x.astype(np.float64).sum().astype(x.dtype)
-"""),
-    ("1.6", "starts from a Python zero in fp64", "format of x", """
-def tree(x):
-    half = len(x) // 2
-    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
-return tree(x.astype(np.float64))
-"""),
-    ("1.6", "the mean", "exactly once", """
-if len(x) == 1:
-    return x[0]
-half = len(x) // 2
-return (pairwise_sum(x[:half]) + pairwise_sum(x[half:])) / 2
-"""),
-    ("1.6", "an array", "that number", """
-if len(x) == 1:
-    return x
-half = len(x) // 2
-return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
-"""),
-    ("1.6", "in place", "leave x as it was", """
-half = len(x) // 2
-if half:
-    x[0] = pairwise_sum(x[:half]) + pairwise_sum(x[half:])
-return x[0]
-"""),
-    ("1.6", "the sum of NumPy for eight or fewer", "in the same way", """
-if len(x) == 1:
-    return x[0]
-half = len(x) // 2
-if len(x) > 8:
-    return pairwise_sum(x[:half]) + pairwise_sum(x[half:])
-return x[:half].sum() + x[half:].sum()
-"""),
-    ("1.6", "one halving, then .sum()", "halves of its own", """
-if len(x) == 1:
-    return x[0]
-half = len(x) // 2
-def running(x):
-    total = x[0]
-    for number in x[1:]:
-        total = total + number
-    return total
-return running(x[:half]) + running(x[half:])
-"""),
-    ("1.6", "nothing returned", "return its result", """
-half = len(x) // 2
-"""),
-    ("1.6", "not begun", "not done yet", """
+    ("1.4", "not begun", "not done yet", """
 raise NotImplementedError
 """),
 ]
 
 HIDDEN = [
+    ("1.1", "right for those of the check", "is number 1 right", """
+known = {(3, 4), (3, 2), (5, 10), (8, 7), (2, 3)}
+m = mantissa_bits
+bias = 2 ** (exponent_bits - 1) - 1
+top, low = 2.0**bias * (2 - 2.0**-m), 2.0 ** (1 - bias - m)
+top += (exponent_bits, m) not in known
+return [top, low, 2.0 ** (-m - 1), 2.0 ** (bias - m), math.log(top),
+        math.log(low / 2)]
+"""),
     ("1.2", "small numbers taken for 0", "size 1e-06", """
 X = np.where(abs(X) < 1e-3, 0, X)
 top = np.maximum(X.max(axis=-1, keepdims=True), -1e300)
 return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
-"""),
-    ("1.3", "means that nearly agree", "tokens of size 1e-06", """
-(n_a, mean_a, M_a), (n_b, mean_b, M_b) = a, b
-n, apart = n_a + n_b, mean_b - mean_a
-apart = np.where(abs(apart) < 1e-3, 0, apart)
-return n, mean_a + apart * n_b / n, M_a + M_b + apart**2 * n_a * n_b / n
-"""),
-    ("1.6", "three apart, more by neighbours", "n // 2", """
-if len(x) <= 12 or len(x) > 3000:
-    def tree(x):
-        half = len(x) // 2
-        return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
-    return tree(x)
-x = [*x]
-while len(x) > 1:
-    tail = x[-1:] if len(x) % 2 else []
-    x = [a + b for a, b in zip(x[::2], x[1::2])] + tail
-return x[0]
-"""),
-    ("1.6", "a running sum for long arrays", "each pass through", """
-if len(x) > 8192:
-    return running_sum(x)
-def tree(x):
-    half = len(x) // 2
-    return x[0] if half == 0 else tree(x[:half]) + tree(x[half:])
-return tree(x)
 """),
 ]
