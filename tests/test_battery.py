@@ -125,7 +125,9 @@ def test_an_endless_answer_is_refused():
 
 def test_what_differs_is_not_equal():
     one = battery.np.ones(3)
-    for other in (one + 1e-6, one.astype("float32"), [1.0, 1.0, 1.0], None,
-                  one[:2], (one, one)):
+    for other in (one + 1e-6, one.astype("float32"), [1.0, 1.0, 2.0], None,
+                  one[:2], (one, one), [1, 1, 1]):
         assert not battery.equal(one, other)
+    assert battery.equal(one, [1.0, 1.0, 1.0])
+    assert battery.equal([one, one], battery.np.ones((2, 3)))
     assert battery.equal({"a": one}, {"a": one * (1 + 1e-12)})

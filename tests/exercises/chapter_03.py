@@ -42,7 +42,7 @@ kept = np.array([np.exp(-2 * rate), 1 / (0.5 + 0.5 / 100), 1 / (0.5 * 4)])
 return np.sqrt(kept)
 """),
     ("3.2", "by einsum, into an array", """
-N, d = len(W), W.shape[-1]
+N = len(W)
 out = np.empty((N + 1, *dX.shape))
 out[N] = dX
 for l in range(N, 0, -1):
@@ -58,7 +58,7 @@ return np.array(rows)
 """),
     ("3.3", "by digamma", """
 def half_log_u(m):
-    half = torch.tensor(m / 2, dtype=torch.float64)
+    half = torch.tensor(m / 2).double()
     return (torch.digamma(half).item() - math.log(m / 2)) / 2
 star, at = math.log(factor), math.log(factor) + 0.5 * math.log(d)
 return np.array([star, star + half_log_u(1), at, at + half_log_u(d)])
