@@ -29,14 +29,14 @@ WIDTHS = 1280, 390
 # What axe-core finds in the theme's own parts, whatever the page says.
 THEME = "label-content-name-mismatch", "region"
 
-# Colours take axe-core their time. A width does not change them, and a mode
-# changes nothing else: colours at one width, contrast once a mode.
+# Colors take axe-core their time. A width does not change them, and a mode
+# changes nothing else: colors at one width, contrast once a mode.
 AXE = {"preload": False, "resultTypes": ["violations"],
        "rules": {rule: {"enabled": False} for rule in THEME}}
-COLOURS = "color-contrast", "link-in-text-block"
+COLORS = "color-contrast", "link-in-text-block"
 LOOKS = {                               # narrow first: the page is narrow now
     "narrow": (390, "light", AXE | {"rules": AXE["rules"] | {
-        rule: {"enabled": False} for rule in COLOURS}}),
+        rule: {"enabled": False} for rule in COLORS}}),
     "wide": (1280, "light", AXE),
     "dark": (1280, "dark", AXE | {"runOnly": ["color-contrast"]}),
 }
