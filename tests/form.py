@@ -34,7 +34,8 @@ TAIL = "Deeper", "Exercises", "References", "Summary"
 PLAIN = "Setup", "Pitfalls", "In PyTorch"
 FOLDED = re.compile(
     r"# @title (Check: \S|Plot|Schematic|From earlier chapters|Solution \d|"
-    r"Check \d|Grade \d|How \S|The text)")
+    r"Check \d|Grade \d|How comparisons are counted|"
+    r"How an answer is judged|The text)")
 HIDDEN = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
 OWN = re.compile(r"(solution|check|grade)-\d+-\d+|verdict")
 DETAILS = re.compile(r"(?s)<details>.*?</details>")
