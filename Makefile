@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments refresh lint serve assignments colab portable help
+.PHONY: book test check battery experiments paths refresh lint serve assignments colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -18,6 +18,7 @@ help:
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
+	@echo "make paths        run the lectures of book/teaching.md as written there"
 
 # A failed build forgets what it read: the next one repeats every warning.
 book: .venv/ready
@@ -37,6 +38,9 @@ battery: .venv/ready
 
 experiments: .venv/ready
 	@$(BIN)/python -m experiments.run $(CHAPTER)
+
+paths: .venv/ready
+	@$(BIN)/python -m tools.paths
 
 refresh: .venv/ready
 	@$(BIN)/python -m tools.refresh
