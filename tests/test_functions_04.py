@@ -1,4 +1,4 @@
-"""Chapter 2's functions against PyTorch, autograd and their own promises."""
+"""Chapter 4's functions against PyTorch, closed forms and own promises."""
 
 import numpy as np
 import pytest
@@ -60,142 +60,99 @@ def test_standardize_along_other_axes(axis):
     assert np.allclose(np.mean(Y**2, axis=axis), 1)
 
 
-@rarely
-@given(seeds, leads, widths, st.sampled_from([1e-6, 0.5]))
-def test_rms_norm_is_pytorchs(seed, lead, d_model, eps):
-    X, gain, _ = draw(seed, lead, d_model)
-    theirs = F.rms_norm(torch.tensor(X), (d_model,), torch.tensor(gain), eps)
-    assert np.allclose(CHAPTER.rms_norm(X, gain, eps), theirs)
-    s = CHAPTER.reciprocal_rms(X, eps)
-    assert s.shape == (*lead, 1)
-    assert np.allclose(s**-2, CHAPTER.mean_square(X) + eps)
-    assert np.allclose(CHAPTER.mean_square(X),
-                       np.einsum("...d,...d->...", X, X)[..., None] / d_model)
+def test_median_cosine():
+    X = np.array([[2.0, 0], [0, 3], [-1, 0]])       # cosines 0, -1, 0
+    assert CHAPTER.median_cosine(X) == 0
+    assert np.isclose(CHAPTER.median_cosine([[1, 1], [9, 9.0]]), 1)
+    X = draw(3, (5,), 7)[0]
+    T = torch.tensor(X)
+    want = [F.cosine_similarity(T[i], T[j], dim=0).item()
+            for i in range(5) for j in range(5) if i != j]
+    assert np.isclose(CHAPTER.median_cosine(X), np.median(want))
 
 
-def test_rms_norm_default_eps():
-    X, gain, _ = draw(0, (3,), 5)
-    theirs = F.rms_norm(torch.tensor(1e-3 * X), (5,), torch.tensor(gain), 1e-6)
-    assert np.allclose(CHAPTER.rms_norm(1e-3 * X, gain), theirs)
+def test_cosine_by_layer():
+    """One cosine more than layers; a rotation keeps them; seeds differ."""
+    once = CHAPTER.cosine_by_layer(lambda Z: Z, 3, 400, 0)
+    assert once.shape == (4,) and abs(once[0]) < 0.1
+    same = CHAPTER.cosine_by_layer(lambda Z: 0 * Z + 1, 2, 6, 0)
+    assert np.allclose(same[1:], 1)
+    scaled = CHAPTER.cosine_by_layer(lambda Z: 5 * Z, 3, 400, 0)
+    assert np.allclose(once, scaled)
+    assert not np.allclose(once, CHAPTER.cosine_by_layer(
+        lambda Z: Z, 3, 400, 1))
 
 
-@rarely
-@given(seeds, leads, widths)
-def test_over_rms(seed, lead, d_model):
-    X = draw(seed, lead, d_model)[0]
-    Y = CHAPTER.over_rms(X)
-    assert np.allclose(Y, F.rms_norm(torch.tensor(X), (d_model,), eps=0))
+@pytest.mark.parametrize("shape", [(8, 4, 4), (9, 3, 5)])
+def test_loss_and_gradient(shape):
+    """The gradient by differences; W stays as it was."""
+    n, d_in, d_out = shape
+    rng = np.random.default_rng(n)
+    X, W, T = (torch.tensor(rng.normal(size=size)) for size in
+               ((n, d_in), (d_in, d_out), (n, d_out)))
+    before = W.clone()
+    loss, G = CHAPTER.loss_and_gradient(W, X, T)
+    Y = CHAPTER.standardize((X @ W).numpy())
+    assert np.isclose(loss, np.mean((Y - T.numpy()) ** 2))
+    assert torch.equal(W, before) and not W.requires_grad
+    for i, j in np.ndindex(d_in, d_out):
+        step = torch.zeros_like(W)
+        step[i, j] = 1e-6
+        up, down = (CHAPTER.loss_and_gradient(W + sign * step, X, T)[0]
+                    for sign in (1, -1))
+        assert np.isclose((up - down) / 2e-6, G[i, j], atol=1e-6)
 
 
-@rarely
-@given(seeds, leads, st.integers(3, 9), st.sampled_from([1e-5, 0.5]))
-def test_backward_is_autograds(seed, lead, d_model, eps):
-    X, gain, bias = draw(seed, lead, d_model)
-    dY = np.random.default_rng(seed + 1).normal(size=X.shape)
-    leaves = [torch.tensor(a, requires_grad=True) for a in (X, gain, bias)]
-    Y = F.layer_norm(leaves[0], (d_model,), *leaves[1:], eps=eps)
-    theirs = torch.autograd.grad(Y, leaves, torch.tensor(dY))
-    ours = CHAPTER.layer_norm_backward(dY, X, gain, eps)
-    for a, b in zip(ours, theirs, strict=True):
-        assert np.shape(a) == b.shape
-        assert np.allclose(a, b, rtol=1e-4, atol=1e-7 * float(b.abs().max()))
+def test_descend():
+    """The first step by hand; the norm grows as (4.7) says."""
+    norms, slopes, losses = CHAPTER.descend(1, 4, n_steps=6, d=5)
+    assert norms.shape == (7,) and slopes.shape == losses.shape == (6,)
+    assert np.allclose(np.diff(norms**2), slopes**2)
+    twice = CHAPTER.descend(2, 4, n_steps=1, d=5)
+    assert np.isclose(twice[0][0], 2 * norms[0])
+    assert np.isclose(twice[1][0], slopes[0] / 2)
+    assert np.isclose(twice[2][0], losses[0])
+    assert losses[-1] < losses[0]
 
 
-@rarely
-@given(seeds, st.integers(3, 9))
-def test_jacobian(seed, d_model):
-    x = draw(seed, (), d_model)[0]
-    ours = CHAPTER.norm_jacobian(x)
-    theirs = CHAPTER.autograd_jacobian(F.layer_norm, x)
-    step = 1e-6 * x.std()
-    bumped = x + step * np.stack([np.eye(d_model), -np.eye(d_model)])
-    up, down = CHAPTER.standardize(bumped)          # a bumped feature per row
-    slopes = (up - down).T / (2 * step)
-    tolerance = 1e-4 / x.std()
-    assert np.allclose(ours, theirs, atol=tolerance)
-    assert np.allclose(ours, slopes, atol=tolerance)
-
-
-def test_sizes_by_depth():
-    X = np.random.default_rng(0).normal(size=(3, 16))
-    still = CHAPTER.sizes_by_depth(X, 0, lambda X: X + 2, n_layers=4)
-    assert np.allclose(still, 2) and still.shape == (4,)
-    one, two = (CHAPTER.sizes_by_depth(X, std, lambda X: X, 5)
-                for std in (0.3, 0.6))
-    assert np.allclose(two / one, 2.0 ** np.arange(1, 6))
-    wide = np.random.default_rng(1).normal(size=(200, 256))
-    first = CHAPTER.sizes_by_depth(wide, 1.0, lambda X: X, 1)[0]
-    assert np.isclose(first, 16, rtol=0.03)
-
-
-def test_relu_branch_and_tanh_layer():
-    X, W_1, W_2 = (torch.tensor(draw(seed, (n,), d)[0])
-                   for seed, n, d in ((1, 4, 3), (2, 3, 6), (3, 6, 5)))
-    ours = CHAPTER.relu_branch(W_1, W_2)(X)
-    assert torch.allclose(ours, (X @ W_1).clamp(min=0) @ W_2)
-    assert torch.allclose(CHAPTER.tanh_layer(W_1)(X), torch.tanh(X @ W_1))
-
-
-def test_places_of_the_norm():
-    x = torch.tensor(draw(2, (4,), 6)[0])
-    assert torch.allclose(CHAPTER.normed(x), F.layer_norm(x, (6,)))
-    skip = CHAPTER.at_birth(lambda x, f: CHAPTER.normed(x + 0 * f(x)), 3, 7)
-    assert skip.shape == (7, 4)
-    assert np.allclose(skip[:, :2], [1, 0], atol=1e-4)  # none through f
-    pre, deep = (np.median(CHAPTER.at_birth(
-        lambda x, f: x + f(CHAPTER.normed(x)), N, 24), axis=0) for N in (1, 8))
-    assert np.isclose(pre[0], 2**0.5, rtol=0.03)
-    assert np.isclose(deep[0], 3, rtol=0.035)
-    assert np.isclose(pre[2], pre[3])               # one block: first = last
-    assert deep[3] > 1.5 * deep[2]                  # the last x is larger
-
-
-def test_runs_are_networks_of_their_own():
-    """A gradient is that of its own run's mean loss, however many runs."""
-    one, many = (CHAPTER.at_birth(lambda x, f: x + 0 * f(x), 2, n_runs)
-                 for n_runs in (1, 20))
-    assert np.isclose(one[0, 2], np.median(many[:, 2]), rtol=0.1)
-    assert len(np.unique(many[:, 2])) == 20
-
-
-def test_gradient_ratio():
-    """A layer that halves x halves the gradient, once per layer."""
-    halve = CHAPTER.gradient_ratio(
-        lambda x, f: x / 2 + 0 * f(x), 2, n_runs=3, n_layers=5)
-    assert np.isclose(halve, 2.0**-5)
-    flat = CHAPTER.gradient_ratio(lambda x, f: f(x), 0, n_runs=3, n_layers=5)
-    assert flat == 0                                # gain 0: nothing passes
-
-
-def test_power():
-    N = np.array([2, 4, 8])
-    assert np.isclose(CHAPTER.power(N, 3 * N**-0.5), -0.5)
-
-
-@pytest.mark.parametrize("name, kept", [
-    ("norm_right", [1, 1, 1, 1, 1]), ("norm_over_tokens", [1, 0, 0, 0, 0]),
-    ("norm_unbiased", [1, 1, 0, 0, 1]), ("norm_eps_outside", [1, 1, 1, 0, 1]),
-    ("norm_one_pass", [1, 1, 1, 1, 0])])
-def test_gallery(name, kept):
+@pytest.mark.parametrize("name, passed", [
+    ("norm_over_tokens", [0, 0, 0, 0]), ("norm_unbiased", [1, 0, 0, 1]),
+    ("norm_eps_outside", [1, 1, 0, 1]), ("norm_one_pass", [1, 1, 1, 0])])
+def test_gallery(name, passed):
     with np.errstate(all="ignore"):
-        assert CHAPTER.properties(getattr(CHAPTER, name)) == kept
+        assert CHAPTER.norm_tests(getattr(CHAPTER, name)) == passed
+        assert CHAPTER.norm_tests(
+            lambda X: CHAPTER.layer_norm(X, 1, 0)) == [1] * 4
 
 
-def test_step_moves_gain():
-    X, norm = draw(3, (4,), 6)[0], torch.nn.LayerNorm(6).double()
-    for held, moves in ((norm.weight, True), (norm.weight.clone(), False)):
-        held = torch.nn.Parameter(held) if not moves else held
-        optimizer = torch.optim.SGD([held], lr=0.1)
-        assert CHAPTER.step_moves_gain(norm, optimizer, X) == moves
+def test_gallery_is_what_it_says():
+    X = draw(5, (4,), 6)[0]
+    T = torch.tensor(X)
+    centred = T - T.mean(-1, keepdim=True)
+    for name, want in (
+            ("norm_over_tokens", F.layer_norm(T.mT, (4,), eps=0).mT),
+            ("norm_unbiased", centred / T.std(-1, keepdim=True)),
+            ("norm_eps_outside",
+             centred / (centred.square().mean(-1, keepdim=True).sqrt() + 1e-5)),
+            ("norm_one_pass", F.layer_norm(T, (6,)))):
+        assert np.allclose(getattr(CHAPTER, name)(X), want), name
 
 
-def test_stacked_and_print_statistics(capsys):
+@pytest.mark.parametrize("lead, d_model", [((), 1), ((3,), 5), ((2, 4), 8)])
+def test_module(lead, d_model):
+    torch.manual_seed(len(lead))
+    ours = CHAPTER.LayerNorm(d_model, eps=0.1).double()
+    theirs = torch.nn.LayerNorm(d_model, eps=0.1).double()
+    for part in theirs.parameters():
+        torch.nn.init.normal_(part)
+    ours.load_state_dict(theirs.state_dict())
+    X = 3 * torch.randn(*lead, d_model, dtype=torch.float64) + 1
+    assert torch.allclose(ours(X), theirs(X))
+    assert CHAPTER.LayerNorm(2).eps == torch.nn.LayerNorm(2).eps
+
+
+def test_stacked():
     X = np.arange(24.0).reshape(2, 3, 4)
     Y = CHAPTER.stacked(X)
     assert np.isnan(Y[3]).all()
     assert np.array_equal(np.delete(Y, 3, axis=0), X.reshape(6, 4))
-    CHAPTER.print_statistics(np.array([[1.0, 3], [5, 7]]))
-    assert capsys.readouterr().out.split() == (
-        "mean rows [2. 6.], columns 3.00 to 5.00 "
-        "std rows [1. 1.], columns 2.00 to 2.00").split()
-    assert np.isclose(CHAPTER.token_size([3, -3]), 3)
