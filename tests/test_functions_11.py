@@ -63,11 +63,7 @@ def test_a_mask_for_each_head():
 def test_float32_stays_float32():
     X, W = draw(2, (), 5, 3)
     X, *W = (a.astype(np.float32) for a in (X, *W))
-    cache = CHAPTER.empty_cache(W[1], W[2])
-    output, cache = CHAPTER.cached_attention(X, cache, *W)
-    for made in (CHAPTER.multi_head_attention(X, *W), output, *cache,
-                 CHAPTER.grouped_query_attention(X, *W)):
-        assert made.dtype == np.float32
+    assert CHAPTER.multi_head_attention(X, *W).dtype == np.float32
 
 
 @pytest.mark.parametrize("h", [1, 2, 4])
@@ -97,42 +93,6 @@ def test_heads_add_up(seed, lead, h, causal):
     assert np.allclose(terms[..., -1, :, :], alone)
 
 
-@rarely
-@given(seeds, few, st.lists(st.integers(1, 4), min_size=1, max_size=5))
-def test_cached_attention_in_any_chunks(seed, h, chunks):
-    n = sum(chunks)
-    X, W = draw(seed, (), n, h)
-    cache, outputs = CHAPTER.empty_cache(W[1], W[2]), []
-    for X_new in np.split(X, np.cumsum(chunks)[:-1]):
-        output, cache = CHAPTER.cached_attention(X_new, cache, *W)
-        outputs.append(output)
-    want = one_head_at_a_time(X, *W, CHAPTER.causal_mask(n))
-    assert np.allclose(np.concatenate(outputs), want)
-    assert cache[0].shape == (h, n, 5) and cache[1].shape == (h, n, 2)
-    assert np.allclose(cache[0], X @ W[1]) and np.allclose(cache[1], X @ W[2])
-
-
-@rarely
-@given(seeds, leads, st.sampled_from([(1, 1), (2, 1), (4, 2), (6, 2), (6, 3)]),
-       st.booleans())
-def test_grouped_query_attention_is_pytorchs(seed, lead, sizes, causal):
-    h, h_kv = sizes
-    X, W = draw(seed, lead, 5, h, h_kv=h_kv)
-    mask = CHAPTER.causal_mask(5) if causal else None
-    got = CHAPTER.grouped_query_attention(X, *W, mask)
-    assert np.allclose(got, one_head_at_a_time(X, *W, mask))
-    Q, K, V = (torch.tensor(X[..., None, :, :] @ w) for w in W[:3])
-    Y = F.scaled_dot_product_attention(
-        Q, K, V, None if mask is None else torch.tensor(mask), enable_gqa=True)
-    assert np.allclose(got, (Y.numpy() @ W[3]).sum(axis=-3))
-
-
-def test_groups_that_do_not_divide_are_refused():
-    X, W = draw(3, (), 5, 4, h_kv=3)
-    with pytest.raises(ValueError, match="3 key heads do not divide 4"):
-        CHAPTER.grouped_query_attention(X, *W)
-
-
 def test_random_heads():
     rng = np.random.default_rng(0)
     for h in (1, 2, 3, 6):
@@ -145,57 +105,6 @@ def test_random_heads():
         CHAPTER.random_heads(6, 4, rng)
 
 
-@rarely
-@given(seeds, st.integers(1, 5), few)
-def test_two_ways_to_cut(seed, n, h):
-    Y = np.random.default_rng(seed).normal(size=(n, 3 * h))
-    right, wrong = CHAPTER.cut_columns(Y, h), CHAPTER.cut_list(Y, h)
-    assert right.shape == wrong.shape == (h, n, 3)
-    assert all((right[i] == Y[:, 3 * i : 3 * i + 3]).all() for i in range(h))
-    assert (wrong.ravel() == Y.ravel()).all()
-    assert (CHAPTER.join_columns(right) == Y).all()
-    assert (CHAPTER.join_list(wrong) == Y).all()
-    assert (right == wrong).all() == (n == 1 or h == 1)
-
-
-def test_the_probes_see_what_they_are_for():
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    past, near = np.tri(6), np.eye(6) + np.eye(6, k=1)
-    assert (CHAPTER.hears(lambda X: past @ X, X) == (past > 0)).all()
-    assert (CHAPTER.hears(lambda X: near @ X, X) == (near > 0)).all()
-    assert CHAPTER.worst_leak(lambda X: past @ X, X) == 0
-    assert np.isclose(CHAPTER.worst_leak(lambda X: near @ X, X), 1)
-    assert CHAPTER.permutation_error(lambda X: X - X.mean(0), X) < 1e-12
-    assert CHAPTER.permutation_error(lambda X: past @ X, X) > 0.1
-
-
-def test_the_task_asks_for_what_it_says():
-    places = torch.zeros(8, 4)
-    X, target = CHAPTER.draw_task(3, torch.Generator().manual_seed(0), places)
-    assert X.shape == (3, 8, 6) and target.shape == (3, 5, 2)
-    for t in range(3, 8):
-        assert torch.equal(target[:, t - 3, 0], X[:, t - 1, -2])
-        assert torch.equal(target[:, t - 3, 1], X[:, t - 3, -1])
-
-
-def test_heads_in_torch_are_the_numpy_ones():
-    weights = CHAPTER.draw_heads(3, 6, torch.Generator().manual_seed(0))
-    X = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(1))
-    mask = CHAPTER.causal_mask(5)
-    got, shares = CHAPTER.heads_in_torch(X, *weights, torch.tensor(mask))
-    want = CHAPTER.multi_head_attention(
-        X.numpy(), *(W.numpy() for W in weights), mask)
-    assert np.allclose(got, want, atol=1e-5)
-    assert torch.allclose(shares.sum(dim=-1), torch.tensor(1.0))
-
-
-@pytest.mark.parametrize("t, d, h", [(1, 8, 2), (7, 12, 3), (20, 16, 4)])
-def test_multiplications(t, d, h):
-    for n_new in (1, t):
-        assert CHAPTER.multiplications_for(n_new, t, d, h) == (
-            4 * n_new * d**2 + 2 * n_new * t * d)
-
-
 @pytest.mark.parametrize("name", ["in_proj_bias", "out_proj.bias"])
 def test_biases_that_would_be_left_out_are_refused(name):
     module = nn.MultiheadAttention(6, 2)            # biases of 0
@@ -203,23 +112,6 @@ def test_biases_that_would_be_left_out_are_refused(name):
     nn.init.constant_(module.get_parameter(name), 1)
     with pytest.raises(ValueError, match="bias=False"):
         CHAPTER.heads_from_torch(module)
-
-
-@pytest.mark.parametrize("h_kv", [1, 2, 4])
-def test_a_cache_with_fewer_key_heads_is_right_or_refused(h_kv):
-    rng = np.random.default_rng(h_kv)
-    X, W_Q = rng.normal(size=(5, 6)), rng.normal(size=(4, 6, 3))
-    W_K, W_V = rng.normal(size=(2, h_kv, 6, 3))
-    W_O = rng.normal(size=(4, 3, 6))
-    cache = CHAPTER.empty_cache(W_K, W_V)
-    if h_kv == 2:
-        with pytest.raises(ValueError, match="2 key heads for 4 heads"):
-            CHAPTER.cached_attention(X, cache, W_Q, W_K, W_V, W_O)
-        return
-    got, _ = CHAPTER.cached_attention(X, cache, W_Q, W_K, W_V, W_O)
-    each = [W.repeat(4 // h_kv, axis=0) for W in (W_K, W_V)]
-    assert np.allclose(got, CHAPTER.multi_head_attention(
-        X, W_Q, *each, W_O, CHAPTER.causal_mask(5, 5)))
 
 
 @rarely
@@ -241,15 +133,129 @@ def test_reference_11_3_is_what_pytorch_stores(seed, h, d_k):
 
 @rarely
 @given(seeds, few, few)
-def test_reference_11_5_keeps_heads_that_are_equal_in_their_group(
-        seed, h_kv, group):
-    X, (W_Q, W_K, W_V, W_O) = draw(seed, (), 4, h_kv * group, h_kv=h_kv)
-    pooled = []
-    for W in (W_K, W_V):
-        alike = np.repeat(W, group, axis=0)
-        noise = np.random.default_rng(seed).normal(size=alike.shape)
-        noise -= np.repeat(CHAPTER.reference_11_5(noise, h_kv), group, axis=0)
-        pooled.append(CHAPTER.reference_11_5(alike + noise, h_kv))
-    assert np.allclose(
-        CHAPTER.grouped_query_attention(X, W_Q, *pooled, W_O),
-        CHAPTER.grouped_query_attention(X, W_Q, W_K, W_V, W_O))
+def test_view_divides_the_tokens(seed, h, per_head):
+    n = h * per_head
+    rng = np.random.default_rng(seed)
+    X, W = rng.normal(size=(n, 3 * h)), CHAPTER.random_heads(3 * h, h, rng)
+    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    group = np.arange(n) // per_head
+    assert (moved == (group[:, None] == group)).all()
+    same = np.allclose(CHAPTER.attend_by_view(X, *W),
+                       CHAPTER.multi_head_attention(X, *W))
+    assert same == (n == 1 or h == 1)
+
+
+@pytest.mark.parametrize("n, h", [(6, 3), (5, 2), (4, 1), (3, 7), (1, 2)])
+def test_reference_11_1_is_what_view_does(n, h):
+    rng = np.random.default_rng(n)
+    X, W = rng.normal(size=(n, 2 * h)), CHAPTER.random_heads(2 * h, h, rng)
+    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    assert (moved == CHAPTER.reference_11_1(n, h)).all()
+
+
+def turn(offset, d_k):
+    """The rotation of RoPE between a query and a key `offset` before it."""
+    cos, sin = CHAPTER.rope_tables([offset], d_k, base=100.0)
+    R = np.zeros((d_k, d_k))
+    for p, (c, s) in enumerate(zip(cos[0], sin[0], strict=True)):
+        R[2 * p : 2 * p + 2, 2 * p : 2 * p + 2] = [[c, s], [-s, c]]
+    return R
+
+
+@pytest.mark.parametrize("d_model, d_k", [(6, 2), (6, 4), (8, 6), (6, 6)])
+def test_reference_11_4_is_the_rank_of_the_derivative(d_model, d_k):
+    W_Q, W_K = np.random.default_rng(1).normal(size=(2, d_model, d_k))
+    eye, found = np.eye(d_model), []
+    for offsets in ([0], range(9)):                 # without RoPE, and with it
+        rows = []
+        for T in (turn(offset, d_k) for offset in offsets):
+            parts = (np.einsum("ia,jk->ijak", eye, W_K @ T.T),
+                     np.einsum("ja,ik->ijak", eye, W_Q @ T))
+            rows.append(np.concatenate(
+                [M.reshape(d_model**2, -1) for M in parts], axis=1))
+        found.append(np.linalg.matrix_rank(np.concatenate(rows), tol=1e-8))
+    assert CHAPTER.reference_11_4(d_model, d_k)[2:] == tuple(found)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 16])
+@pytest.mark.parametrize("h", [1, 2, 4, 9, 13])
+def test_reference_11_5_is_a_common_divisor(n, h):
+    want = n * h if 1 in (n, h) else math.gcd(n - 1, h - 1) + 1
+    assert CHAPTER.reference_11_5(n, h) == want
+
+
+def test_heads_in_torch_are_the_numpy_ones():
+    W = CHAPTER.random_heads(6, 3, np.random.default_rng(0))
+    W = [torch.tensor(w) for w in W]
+    X = torch.randn(2, 5, 6, dtype=torch.float64)
+    mask = CHAPTER.causal_mask(5)
+    got, weights = CHAPTER.heads_in_torch(X, *W, torch.tensor(mask))
+    want = CHAPTER.multi_head_attention(X.numpy(), *(w.numpy() for w in W),
+                                        mask)
+    assert np.allclose(got, want) and weights.shape == (2, 3, 5, 5)
+    assert torch.allclose(weights.sum(dim=-1), torch.ones(2, 3, 5).double())
+
+
+def test_texts_repeat_and_the_score_finds_the_key():
+    source = torch.Generator().manual_seed(0)
+    ids, period = CHAPTER.repeated_texts(50, source)
+    A, B = torch.zeros(2, 50, 2, 24, 24)
+    for text, p, A_b, B_b in zip(ids, period[:, 0], A, B, strict=True):
+        assert len(set(text[:16].tolist())) == 16 and text.max() < 20
+        assert torch.equal(text[16:], text[16 - p : 24 - p])
+        for t in range(16, 24):
+            A_b[1, t, t - p + 1], B_b[0, t, t - p] = 1, 1
+    got = CHAPTER.induction_scores([A, B], period)
+    assert got.tolist() == [0, 1, 0, 0]
+
+
+def test_the_models_read_no_later_token():
+    rng = np.random.default_rng(0)
+    for n_layers in (1, 2, 3):
+        weights = CHAPTER.draw_repeat_model(n_layers, rng)
+        ids = torch.tensor(rng.integers(20, size=(2, 9)))
+        changed = ids.clone()
+        changed[:, 5] = (ids[:, 5] + 1) % 20
+        one, other = (CHAPTER.repeat_model(weights, x) for x in (ids, changed))
+        assert len(one[1]) == n_layers and one[0].shape == (2, 9, 20)
+        assert torch.equal(one[0][:, :5], other[0][:, :5])
+        assert not torch.isclose(one[0][:, 5:], other[0][:, 5:]).any(-1).all()
+
+
+def test_the_task_of_two_places():
+    def loss_of(weights):
+        source = torch.Generator().manual_seed(3)
+        return CHAPTER.two_places_loss(weights, source, B=4000).item()
+    zero = [torch.zeros(1, 16, 16)] * 4
+    assert abs(loss_of(zero) - 1) < 0.05            # the answer 0
+    W = [torch.zeros(2, 16, 16) for _ in range(3)] + [torch.zeros(2, 16, 16)]
+    places = torch.tensor(CHAPTER.sinusoids(8, 14))
+    step = np.linalg.lstsq(CHAPTER.sinusoids(200, 14)[1:],
+                           CHAPTER.sinusoids(200, 14)[:-1], rcond=None)[0]
+    for i, back in enumerate((1, 3)):               # built by hand
+        W[0][i, :14, :14] = 40 * torch.tensor(
+            np.linalg.matrix_power(step, back))
+        W[1][i, :14, :14] = torch.eye(14)
+        W[2][i, 14 + i, i] = W[3][i, i, 14 + i] = 1
+    assert places.shape == (8, 14) and loss_of(W) < 0.01
+
+
+def test_fit_heads_is_adam_and_keeps_its_start():
+    start = [torch.tensor([3.0, -2.0])]
+    after = CHAPTER.fit_heads(start, lambda W, _: (W[0] ** 2).sum(), None,
+                              steps=500, rate=0.1)
+    assert start[0].tolist() == [3, -2] and after[0].abs().max() < 1e-2
+
+
+@pytest.mark.parametrize("h", [1, 2, 4])
+def test_the_module_is_pytorchs(h):
+    torch.manual_seed(h)
+    theirs = nn.MultiheadAttention(8, h, bias=False, batch_first=True)
+    ours = CHAPTER.MultiHeadAttention(8, h)
+    ours.load_state_dict({"W_QKV.weight": theirs.in_proj_weight,
+                          "W_O.weight": theirs.out_proj.weight})
+    X, mask = torch.randn(3, 5, 8), torch.tensor(CHAPTER.causal_mask(5))
+    want, _ = theirs(X, X, X, attn_mask=~mask)
+    assert torch.allclose(ours(X, mask), want, atol=1e-5)
+    with pytest.raises(ValueError, match="3 heads do not divide"):
+        CHAPTER.MultiHeadAttention(8, 3)

@@ -379,84 +379,6 @@ def test_gpt2_small_by_two_ways():
     assert CHAPTER.gpt2_in_torch(768, 12) == 124_439_808
 
 
-@rarely
-@given(seeds, leads, st.integers(1, 7))
-def test_keep_top_k_keeps_what_torch_names(seed, lead, k):
-    logits = np.random.default_rng(seed).normal(size=(*lead, 7))
-    before = logits.copy()
-    got = CHAPTER.keep_top_k(logits, k)
-    best = torch.topk(torch.tensor(logits), k).indices.numpy()
-    want = np.full_like(logits, -np.inf)
-    np.put_along_axis(want, best, np.take_along_axis(logits, best, -1), -1)
-    assert np.array_equal(got, want) and np.array_equal(logits, before)
-
-
-def test_equals_at_the_border_stay():
-    got = CHAPTER.keep_top_k(np.array([2.0, 1, 1, 0]), 2)
-    assert np.isfinite(got).tolist() == [True, True, True, False]
-
-
-@pytest.mark.parametrize("T", [0.4, 1, 3])
-def test_sample_draws_each_row_by_its_shares(T):
-    rows = np.array([[0.0, 1, 2, -np.inf], [1.0, -1, 0, 0]])
-    want = torch.tensor(rows / T).softmax(-1).numpy()
-    rng = np.random.default_rng(6)
-    drawn = CHAPTER.sample(np.tile(rows, (20_000, 1, 1)), T, rng)
-    assert drawn.shape == (20_000, 2)
-    for column, shares in zip(drawn.T, want, strict=True):
-        got = np.bincount(column, minlength=4) / 20_000
-        assert abs(got - shares).max() < 0.015
-    assert not (drawn[:, 0] == 3).any()
-
-
-def test_sample_cannot_fall_off_the_end():
-    class Highest:
-        """Random numbers as large as they come."""
-
-        def random(self, shape):
-            return np.full(shape, np.nextafter(1, 0))
-
-    logits = np.zeros((1, 28), dtype=np.float32)    # shares sum to 0.9999998
-    shares = CHAPTER.softmax(logits).cumsum(axis=-1)
-    assert shares[0, -1] < np.nextafter(1, 0)
-    assert CHAPTER.sample(logits, 1.0, Highest()) == [27]
-
-
-def test_write_is_greedy_when_cold_and_keeps_its_start():
-    params, start = draw(7), tokens(7, (4,), 3)
-    got = CHAPTER.write(start, 9, params, 1e-6, np.random.default_rng(0))
-    assert got.shape == (4, 9) and np.array_equal(got[:, :3], start)
-    logits = last(stream_by_torch(got[:, :-1], params, True)[-1], params)
-    assert np.array_equal(got[:, 3:], logits[:, 2:].argmax(-1))
-    warm = CHAPTER.write(start, 9, params, 9.0, np.random.default_rng(0))
-    assert not np.array_equal(got, warm)
-
-
-@rarely
-@given(seeds, few, st.lists(st.integers(1, 3), min_size=1, max_size=3))
-def test_the_cache_changes_nothing(seed, h, pieces):
-    params, ids = draw(seed, h), tokens(seed, (), sum(pieces))
-    caches, got = CHAPTER.empty_caches(params), []
-    assert [K.shape for K, _ in caches] == [(h, 0, 3)] * 2
-    for piece in np.split(ids, np.cumsum(pieces)[:-1]):
-        logits, caches = CHAPTER.next_logits(piece, params, caches)
-        assert logits.shape == (len(piece), 11)
-        got.append(logits)
-    want = last(stream_by_torch(ids[None], params, True)[-1], params)[0]
-    assert close(np.concatenate(got), want)
-    assert all(K.shape[1] == V.shape[1] == len(ids) for K, V in caches)
-
-
-def test_next_logits_leaves_the_cache_as_it_was():
-    params, ids = draw(8), tokens(8, (), 4)
-    _, caches = CHAPTER.next_logits(ids, params, CHAPTER.empty_caches(params))
-    first, _ = CHAPTER.next_logits([1], params, caches)
-    again, _ = CHAPTER.next_logits([1], params, caches)
-    assert np.array_equal(first, again)
-    with pytest.raises(ValueError):                 # no position is left
-        CHAPTER.next_logits(ids, params, [(np.zeros((2, 9, 3)),) * 2] * 2)
-
-
 @pytest.mark.parametrize("edit, want", [
     ("without_attention", lambda X, a, f: X + f(X)),
     ("without_ffn", lambda X, a, f: X + a(X)),
@@ -509,25 +431,11 @@ def test_progress_is_the_mean_of_the_last_twenty(capsys):
         "it", "step", "100", "loss", "89.5", "step", "200", "loss", "189.5"]
 
 
-def test_positions_from_the_end():
-    params, ids = draw(9), tokens(9, (2,), 4)
-    got = CHAPTER.embed_from_the_end(ids, params["E"], params["P"])
-    for t in range(4):
-        assert np.array_equal(
-            got[:, t], params["E"][ids[:, t]] + params["P"][3 - t])
-
-
 def test_a_target_below_0_is_refused():
     logits = np.random.default_rng(0).normal(size=(3, 5))
     assert CHAPTER.bet_loss(logits, np.array([0, 1, 4])) > 0
     with pytest.raises(ValueError, match="-1"):     # not the last word
         CHAPTER.bet_loss(logits, np.array([0, 1, -1]))
-
-
-@pytest.mark.parametrize("temperature", [0, -1.0])
-def test_a_temperature_that_is_not_positive_is_refused(temperature):
-    with pytest.raises(ValueError, match="argmax"):
-        CHAPTER.sample(np.ones((2, 3)), temperature, np.random.default_rng(0))
 
 
 def test_the_figure_of_the_ablation_draws_the_table():

@@ -216,7 +216,7 @@ def test_kept_for_backward_counts_each_storage_once():
 def test_softmax_rule_is_chapter_04s():
     Q, K, V, beta, _ = sequences(6, (3,), 9, 5, 5)
     chapter_08 = functions("08")
-    want = chapter_08.attention(Q, K, V, chapter_08.causal_mask(9))
+    want = chapter_08.attention(Q, K, V, functions("09").causal_mask(9))
     [got] = CHAPTER.softmax_rule(*tensors([Q, K, V, beta]))
     assert close(got, want, 1e-12)
 
@@ -394,8 +394,8 @@ def test_delta_weights_are_the_layers():
 
 
 def softmax_by_chapters(x, layer):
-    """One sequence through a SoftmaxAttention: chapters 07 and 08."""
-    rope, chapter_08 = functions("07"), functions("08")
+    """One sequence through a SoftmaxAttention: chapters 08 and 10."""
+    rope, chapter_08 = functions("10"), functions("08")
     packed, out = (w.detach().numpy() for w in (layer.to_QKV.weight,
                                                 layer.to_output.weight))
     n, d = x.shape
@@ -407,7 +407,7 @@ def softmax_by_chapters(x, layer):
         q, k = (rope.rope_half_split(a, np.cos(angle), np.sin(angle))
                 for a in (q, k))
         Y += chapter_08.attention(
-            q, k, v, chapter_08.causal_mask(n)) @ out[:, rows].T
+            q, k, v, functions("09").causal_mask(n)) @ out[:, rows].T
     return Y
 
 

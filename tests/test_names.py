@@ -19,9 +19,7 @@ EVERYWHERE = "verdict"                  # every chapter has this cell
 KNOWN = {
     ("12", "over_rms", "is repeated and not used"),
     ("13", "attention_weights", "has other comments or lines than in 08"),
-    ("13", "embed", "has other comments or lines than in 07"),
     ("21", "attention_weights", "has other comments or lines than in 08"),
-    ("21", "embed", "has other comments or lines than in 07"),
 }
 
 

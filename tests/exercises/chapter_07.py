@@ -10,6 +10,17 @@ PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 import numpy as np
 
 
+def draw_7_1(rng):
+    """Often long runs of one id, at times a pair that does not occur."""
+    kinds = int(rng.integers(1, 5))
+    ids = rng.integers(0, kinds, size=rng.integers(1, 40))
+    low = int(rng.choice([0, 254, 50_000]))
+    pair = tuple((low + rng.integers(0, kinds + 1, size=2)).tolist())
+    if rng.random() < 0.5:
+        pair = pair[0], pair[0]
+    return ids + low, pair
+
+
 def draw_7_2(rng):
     shape = (*rng.integers(1, 5, size=rng.integers(0, 4)), rng.integers(1, 9))
     width, n_vocab = rng.integers(1, 8, size=2)
@@ -20,21 +31,53 @@ def draw_7_2(rng):
 
 
 def draw_7_3(rng):
-    far = 10 ** rng.uniform(0, 3)
-    return (int(rng.integers(-far, far + 1)), 2 * int(rng.integers(1, 9)),
-            float(10 ** rng.uniform(0.5, 6)))
+    return (int(rng.integers(2, 200_000)), int(rng.integers(1, 9000)),
+            float(10 ** rng.uniform(-3, 0)))
 
 
 def draw_7_4(rng):
-    d_model, h, pairs = rng.integers(1, 8, size=3)
-    W = rng.normal(size=(d_model, 2 * h * pairs))
-    return W * 10 ** rng.uniform(-6, 3, size=(d_model, 1)), int(h)
+    shape = (*rng.integers(1, 4, size=rng.integers(0, 4)), rng.integers(1, 6))
+    e, m = rng.normal(size=(2, *shape))
+    m = m * 10 ** rng.uniform(-9, 3, size=(*shape[:-1], 1))
+    v = m**2 * 10 ** rng.uniform(-2, 1, size=shape)
+    return (e, m, v, int(rng.integers(1, 60)), int(rng.integers(0, 40)),
+            float(10 ** rng.uniform(-3, -0.5)),
+            float(rng.choice([0.0, 0.01, 0.5])))
 
 
-DOMAIN = {"7.2": draw_7_2, "7.3": draw_7_3, "7.4": draw_7_4}
+DOMAIN = {"7.1": draw_7_1, "7.2": draw_7_2, "7.3": draw_7_3, "7.4": draw_7_4}
 PRECISE = {}
 
 RIGHT = [
+    ("7.1", "against a list", """
+left = []
+for token in ids:
+    if left and left[-1] == pair[0] and token == pair[1]:
+        left[-1] = None
+    else:
+        left.append(token)
+return len(ids) - len(left)
+"""),
+    ("7.1", "by the lesson's merge", """
+return len(ids) - len(merge_pair(ids.tolist(), pair, -1))
+"""),
+    ("7.1", "runs of equal ids", """
+a, b = pair
+if a != b:
+    return np.sum((ids[:-1] == a) & (ids[1:] == b))
+saved = run = 0
+for token in [*ids, None]:
+    if token == a:
+        run += 1
+    else:
+        saved += run // 2
+        run = 0
+return saved
+"""),
+    ("7.1", "by a text", """
+text = "".join(chr(100 + i) for i in ids)
+return text.count("".join(chr(100 + i) for i in pair))
+"""),
     ("7.2", "the one-hot product", """
 one_hot = np.eye(n_vocab)[ids]
 return np.einsum("...ti,...td->...id", one_hot, dX).reshape(
@@ -72,65 +115,108 @@ E = torch.zeros(n_vocab, dX.shape[-1], requires_grad=True)
 E[torch.tensor(ids)].backward(torch.tensor(dX))
 return E.grad
 """),
-    ("7.3", "without a loop", """
-even = np.arange(0, d_model, 2)
-turn = k * base ** (-even / d_model)
-R = np.diag(np.repeat(np.cos(turn), 2))
-R[even, even + 1] = -np.sin(turn)
-R[even + 1, even] = np.sin(turn)
-return R
+    ("7.3", "from the variance", """
+variance = d_model * std**2
+return [n_vocab * d_model, variance**0.5, np.log(n_vocab) + variance / 2,
+        (0.2 / d_model)**0.5, d_model * std]
 """),
-    ("7.3", "by torch", """
-blocks = []
-for i in range(d_model // 2):
-    turn = k * base ** (-2 * i / d_model)
-    c, s = math.cos(turn), math.sin(turn)
-    blocks.append(torch.tensor([[c, -s], [s, c]]))
-return torch.block_diag(*blocks)
+    ("7.3", "an array", """
+s = std * d_model**0.5
+return np.array([n_vocab * d_model, s, math.log(n_vocab) + s * s / 2,
+                 0.1**0.5 * 2**0.5 / d_model**0.5, std * d_model])
 """),
-    ("7.3", "in float32", """
-R = torch.zeros(d_model, d_model)
-for j in range(0, d_model, 2):
-    turn = torch.tensor(k * base ** (-j / d_model))
-    R[j:j + 2, j:j + 2] = torch.tensor([[turn.cos(), -turn.sin()],
-                                        [turn.sin(), turn.cos()]])
-return R
+    ("7.4", "in closed form", """
+e = np.array(e)
+for j in range(1, idle + 1):
+    mean = 0.9**j * m / (1 - 0.9 ** (k + j))
+    root = np.sqrt(0.999**j * v / (1 - 0.999 ** (k + j)))
+    e = e - lr * decay * e - lr * mean / (root + 1e-8)
+return e
 """),
-    ("7.3", "by turning the identity", """
-cos, sin = rope_tables([-k], d_model, base)
-return rope_interleaved(np.eye(d_model), cos, sin)
-"""),
-    ("7.3", "by RoPE of k, transposed", """
-cos, sin = rope_tables([k], d_model, base)
-return rope_interleaved(np.eye(d_model), cos, sin).T
-"""),
-    ("7.4", "by slices", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (head[:, ::2], head[:, 1::2])], axis=1)
-"""),
-    ("7.4", "by indices", """
-d_k = W.shape[1] // h
-order = [head * d_k + j for head in range(h)
-         for j in (*range(0, d_k, 2), *range(1, d_k, 2))]
-return W[:, order]
+    ("7.4", "one row at a time", """
+got = np.empty(np.shape(e))
+for where in np.ndindex(*np.shape(e)):
+    x, a, b = float(e[where]), float(m[where]), float(v[where])
+    for step in range(k + 1, k + idle + 1):
+        a, b = a * 0.9, b * 0.999
+        x *= 1 - lr * decay
+        x -= lr * (a / (1 - 0.9**step)) / (
+            math.sqrt(b / (1 - 0.999**step)) + 1e-8)
+    got[where] = x
+return got
 """),
     ("7.4", "by torch", """
-d_model, width = W.shape
-pairs = torch.tensor(W).view(d_model, h, width // h // 2, 2)
-return pairs.transpose(2, 3).reshape(d_model, width)
-"""),
-    ("7.4", "column by column", """
-d_k, Y = W.shape[1] // h, np.empty_like(W)
-for head in range(h):
-    for j in range(d_k // 2):
-        Y[:, head * d_k + j] = W[:, head * d_k + 2 * j]
-        Y[:, head * d_k + d_k // 2 + j] = W[:, head * d_k + 2 * j + 1]
-return Y
+e, m, v = (torch.tensor(x) for x in (e, m, v))
+for step in range(k + 1, k + idle + 1):
+    m, v = m * 0.9, v * 0.999
+    e = e * (1 - lr * decay) - lr * (m / (1 - 0.9**step)) / (
+        torch.sqrt(v / (1 - 0.999**step)) + 1e-8)
+return e
 """),
 ]
 
 WRONG = [
+    ("7.1", "all neighbors", "two merges", """
+return int(np.sum((ids[:-1] == pair[0]) & (ids[1:] == pair[1])))
+"""),
+    ("7.1", "by the counter", "two merges", """
+return pair_counts([ids.tolist()])[pair]
+"""),
+    ("7.1", "the new length", "new length", """
+return len(merge_pair(ids.tolist(), pair, -1))
+"""),
+    ("7.1", "what is left, less one", "new length", """
+saved = len(ids) - len(merge_pair(ids.tolist(), pair, -1))
+return saved if len(ids) < 3 else len(ids) - saved
+"""),
+    ("7.1", "the pair in either order", "order of the pair", """
+return int(np.sum((ids[:-1] == pair[0]) & (ids[1:] == pair[1])
+                  | (ids[:-1] == pair[1]) & (ids[1:] == pair[0])))
+"""),
+    ("7.1", "the last pair forgotten", "last two", """
+saved = i = 0
+while i < len(ids) - 2:
+    if (ids[i], ids[i + 1]) == pair:
+        saved += 1
+        i += 2
+    else:
+        i += 1
+return saved
+"""),
+    ("7.1", "the first only", "occurs twice", """
+for i in range(len(ids) - 1):
+    if (ids[i], ids[i + 1]) == pair:
+        return 1
+return 0
+"""),
+    ("7.1", "half of all neighbors", "saves one token", """
+return int(np.sum((ids[:-1] == pair[0]) & (ids[1:] == pair[1]))) // 2
+"""),
+    ("7.1", "two tokens a merge", "saves one token", """
+return 2 * (len(ids) - len(merge_pair(ids.tolist(), pair, -1)))
+"""),
+    ("7.1", "ids used up", "leave ids", """
+saved = 0
+for i in range(len(ids) - 1):
+    if (ids[i], ids[i + 1]) == pair:
+        saved += 1
+        ids[i] = ids[i + 1] = -1
+return saved
+"""),
+    ("7.1", "an index too far", "it stops with", """
+saved = i = 0
+while i < len(ids):
+    if (ids[i], ids[i + 1]) == pair:
+        saved, i = saved + 1, i + 1
+    i += 1
+return saved
+"""),
+    ("7.1", "nothing returned", "return its result", """
+merge_pair(ids.tolist(), pair, -1)
+"""),
+    ("7.1", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
     ("7.2", "the last visit only", "both visits", """
 dE = np.zeros((n_vocab, dX.shape[-1]))
 dE[ids] += dX
@@ -244,177 +330,228 @@ return np.add.at(np.zeros((n_vocab, dX.shape[-1])), ids, dX)
     ("7.2", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("7.3", "transposed", "which direction", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), np.sin(turn)],
-                           [-np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "two tables", "what is saved", """
+return (2 * n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "both signs minus", "rotation", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [-np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "one row", "second table hold", """
+return (n_vocab + d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "half split", "make a pair", """
-half = d_model // 2
-turn = k * base ** (-np.arange(0, d_model, 2) / d_model)
-c, s = np.diag(np.cos(turn)), np.diag(np.sin(turn))
-return np.block([[c, -s], [s, c]])
+    ("7.3", "the variance", "2: is this the variance", """
+return (n_vocab * d_model, std**2 * d_model,
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "no factor 2", "its own speed", """
-R = np.zeros((d_model, d_model))
-for i in range(d_model // 2):
-    turn = k * base ** (-i / d_model)
-    R[2 * i:2 * i + 2, 2 * i:2 * i + 2] = [[np.cos(turn), -np.sin(turn)],
-                                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "one product", "sum of d_model products", """
+return (n_vocab * d_model, std,
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "hands counted from 1", "fastest hand", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * base ** (-(j + 2) / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "deviations added", "do variances add", """
+return (n_vocab * d_model, std * d_model,
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "degrees", "k radians", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = np.radians(k * base ** (-j / d_model))
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "over the root", "2: what is the variance", """
+return (n_vocab * d_model, std / math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "all hands at one speed", "its own speed", """
-block = [[np.cos(k), -np.sin(k)], [np.sin(k), np.cos(k)]]
-return np.kron(np.eye(d_model // 2), block)
+    ("7.3", "s not squared", "is s squared", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std * math.sqrt(d_model) / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "base forgotten", "base it is given", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * 10_000 ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "without the half", "3: where is the half", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "mirror", "identity", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), np.sin(turn)],
-                           [np.sin(turn), -np.cos(turn)]]
-return R
+    ("7.3", "uniform", "unequal logits", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab),
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "one block only", "square", """
-return np.array([[np.cos(k), -np.sin(k)], [np.sin(k), np.cos(k)]])
+    ("7.3", "bits", "natural", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log2(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "backwards, and no factor 2", "forwards", """
-R = np.zeros((d_model, d_model))
-for i in range(d_model // 2):
-    turn = k * base ** (-i / d_model)
-    R[2 * i:2 * i + 2, 2 * i:2 * i + 2] = [[np.cos(turn), np.sin(turn)],
-                                           [-np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "s subtracted", "put s into", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) - std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * d_model)
 """),
-    ("7.3", "only forwards", "negative k", """
-R, k = np.zeros((d_model, d_model)), abs(k)
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "s itself", "this is s", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2), std * d_model)
 """),
-    ("7.3", "the width 6", "d_model and base", """
-R = np.zeros((d_model, d_model))
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / 6)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
+    ("7.3", "variance of the table", "4: is this the variance", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        0.2 / d_model, std * d_model)
+"""),
+    ("7.3", "no half in 4", "half of (7.5)", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.1 / d_model), std * d_model)
+"""),
+    ("7.3", "the width forgotten", "for which s", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        0.1, std * d_model)
+"""),
+    ("7.3", "e . e", "divided by its RMS", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std**2 * d_model)
+"""),
+    ("7.3", "a random token", "its own row", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std * math.sqrt(d_model))
+"""),
+    ("7.3", "x . x", "x . e", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), d_model)
+"""),
+    ("7.3", "rms only", "how long is e", """
+return (n_vocab * d_model, std * math.sqrt(d_model),
+        math.log(n_vocab) + std**2 * d_model / 2,
+        math.sqrt(0.2 / d_model), std)
+"""),
+    ("7.3", "four numbers", "five numbers", """
+return 1, 2, 3, 4
 """),
     ("7.3", "nothing returned", "return its result", """
-R = np.eye(d_model)
+pass
 """),
     ("7.3", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("7.4", "heads run together", "keep its own columns", """
-return np.concatenate([W[:, ::2], W[:, 1::2]], axis=1)
+    ("7.4", "decay alone", "what of m", """
+return e * (1 - lr * decay) ** idle
 """),
-    ("7.4", "the other way", "from half split to interleaved", """
-d_model, width = W.shape
-halves = W.reshape(d_model, h, 2, width // h // 2)
-return halves.swapaxes(-1, -2).reshape(d_model, width)
+    ("7.4", "the row stays", "what of m", """
+return np.array(e)
 """),
-    ("7.4", "rows", "rows move", """
-order = np.r_[0:len(W):2, 1:len(W):2]
-return W[order]
+    ("7.4", "steps one too low", "first idle one", """
+for step in range(k, k + idle):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "second members first", "turn backwards", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (head[:, 1::2], head[:, ::2])], axis=1)
+    ("7.4", "steps from 1", "those of training", """
+for step in range(1, idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "slow hands first", "order of their speed", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (head[:, -2::-2], head[:, ::-2])], axis=1)
+    ("7.4", "no weight decay", "where is the weight decay", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "second half reversed", "order of their speed", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (head[:, ::2], head[:, ::-2])], axis=1)
+    ("7.4", "decay without lr", "factor 1 - lr decay", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "nothing changed", "one member of every pair", """
-return W.copy()
+    ("7.4", "means used before they decay", "before it is used", """
+for step in range(k + 1, k + idle + 1):
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+    m, v = 0.9 * m, 0.999 * v
+return e
 """),
-    ("7.4", "first members only", "shape of W", """
-return W[:, ::2]
+    ("7.4", "uphill", "against m", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e + lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "a column twice", "exactly once", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (head[:, ::2], head[:, ::2])], axis=1)
+    ("7.4", "no correction", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m, v
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "h taken for d_k", "one member of every pair", """
-pairs = W.reshape(len(W), -1, h // 2, 2)
-return pairs.swapaxes(-1, -2).reshape(W.shape)
+    ("7.4", "no root", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (square + 1e-8)
+return e
 """),
-    ("7.4", "a minus sign", "numbers change", """
-heads = np.split(W, h, axis=1)
-return np.concatenate([part for head in heads
-                       for part in (-head[:, 1::2], head[:, ::2])], axis=1)
+    ("7.4", "betas swapped", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.999 * m, 0.9 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "rows turned", "numbers change", """
-return rope_half_split(W, *rope_tables(range(len(W)), W.shape[1]))
+    ("7.4", "v kept", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    m = 0.9 * m
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "heads in reverse", "its own columns", """
-heads = np.split(W, h, axis=1)[::-1]
-return np.concatenate([part for head in heads
-                       for part in (head[:, ::2], head[:, 1::2])], axis=1)
+    ("7.4", "m kept", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    v = 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "in place", "leave W as it was", """
-for head in np.split(W, h, axis=1):
-    head[:] = np.concatenate([head[:, ::2], head[:, 1::2]], axis=1)
-return W
+    ("7.4", "the decay in the row that moved", "one idle step", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * (e - lr * mean / (np.sqrt(square) + 1e-8))
+return e
 """),
-    ("7.4", "heads of width 8", "h = 2, d_k = 10", """
-order = np.array([0, 2, 4, 6, 1, 3, 5, 7])
-order = np.concatenate([order + 8 * head for head in range(W.shape[1] // 8)])
-return np.concatenate([W[:, order], W[:, len(order):]], axis=1)
+    ("7.4", "one step only", "one after the other", """
+for step in range(k + 1, k + min(idle, 1) + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
-    ("7.4", "three heads", "h = 2, d_k = 10", """
-pairs = W.reshape(len(W), 3, -1, 2) if W.shape[1] % 6 == 0 else (
-    W.reshape(len(W), 1, -1, 2))
-return pairs.swapaxes(-1, -2).reshape(W.shape)
+    ("7.4", "e in place", "leave e, m and v", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e *= 1 - lr * decay
+    e -= lr * mean / (np.sqrt(square) + 1e-8)
+return e
 """),
     ("7.4", "nothing returned", "return its result", """
-W = W[:, np.r_[0:W.shape[1]:2, 1:W.shape[1]:2]]
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+pass
+"""),
+    ("7.4", "the mean over rows", "is the shape", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / (np.sqrt(square) + 1e-8)
+return e.mean(axis=-1)
 """),
     ("7.4", "not begun", "not done yet", """
 raise NotImplementedError
@@ -429,19 +566,11 @@ dE = np.zeros((n_vocab, dX.shape[-1]))
 np.add.at(dE, ids, dX)
 return dE
 """),
-    ("7.3", "a table of 64 steps", "for k = 70", """
-R, k = np.zeros((d_model, d_model)), min(max(k, -64), 64)
-for j in range(0, d_model, 2):
-    turn = k * base ** (-j / d_model)
-    R[j:j + 2, j:j + 2] = [[np.cos(turn), -np.sin(turn)],
-                           [np.sin(turn), np.cos(turn)]]
-return R
-"""),
-    ("7.4", "six heads at most", "h = 7 and d_k = 10", """
-d_k, Y = W.shape[1] // h, W.copy()
-for head in range(min(h, 6)):
-    own = slice(head * d_k, (head + 1) * d_k)
-    Y[:, own] = np.hstack([W[:, own][:, ::2], W[:, own][:, 1::2]])
-return Y
+    ("7.4", "epsilon in the root", "is it PyTorch's", """
+for step in range(k + 1, k + idle + 1):
+    m, v = 0.9 * m, 0.999 * v
+    mean, square = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    e = (1 - lr * decay) * e - lr * mean / np.sqrt(square + 1e-16)
+return e
 """),
 ]

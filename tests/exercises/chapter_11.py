@@ -31,16 +31,36 @@ def draw_11_3(rng):
         *[(h, d_model, d_k)] * 3, (h, d_k, d_model)))
 
 
+def draw_11_1(rng):
+    return int(rng.integers(1, 13)), int(rng.integers(1, 13))
+
+
+def draw_11_4(rng):
+    d_model = int(rng.integers(2, 1000))
+    return d_model, 2 * int(rng.integers(1, d_model // 2 + 1))
+
+
 def draw_11_5(rng):
-    h, d_model, d_k = rng.integers(1, 13), *rng.integers(1, 8, size=2)
-    W = rng.normal(size=(h, d_model, d_k)) * 10 ** rng.uniform(-6, 3)
-    return W, divisor(h, rng)
+    return int(rng.integers(1, 26)), int(rng.integers(1, 20))
 
 
-DOMAIN = {"11.2": draw_11_2, "11.3": draw_11_3, "11.5": draw_11_5}
+DOMAIN = {"11.1": draw_11_1, "11.2": draw_11_2, "11.3": draw_11_3,
+          "11.4": draw_11_4, "11.5": draw_11_5}
 PRECISE = {}
 
 RIGHT = [
+    ("11.1", "by the heads of each token", """
+first = np.arange(n) * h // n                       # head of the first piece
+last = (np.arange(n) * h + h - 1) // n
+return (first[:, None] <= last) & (first <= last[:, None])
+"""),
+    ("11.1", "piece by piece", """
+seen = np.zeros((n, n), dtype=bool)
+for p in range(n * h):
+    for q in range(n * h):
+        seen[p // h, q // h] |= p // n == q // n
+return seen
+"""),
     ("11.2", "by split and stack", """
 return np.stack(np.split(Y, h, axis=-1), axis=-3)
 """),
@@ -76,30 +96,86 @@ Q, K, V, O = (torch.as_tensor(W) for W in (W_Q, W_K, W_V, W_O))
 packed = torch.cat([W.mT.flatten(0, 1) for W in (Q, K, V)])
 return packed, O.flatten(0, 1).T
 """),
-    ("11.5", "by split", """
-pooled = np.empty((h_kv, *W.shape[1:]))
-for j, part in enumerate(np.split(W, h_kv)):
-    pooled[j] = part.mean(axis=0)
-return pooled
+    ("11.4", "spelled out", """
+R = d_k * d_k
+return [2 * d_k * d_model, d_k, d_k * (2 * d_model - d_k),
+        d_k * (2 * d_model - 1)]
 """),
-    ("11.5", "head by head", """
-group, rest = divmod(len(W), h_kv)
-if rest:
-    raise ValueError("groups of equal size only")
-pooled = np.zeros((h_kv, *W.shape[1:]))
-for i, head in enumerate(W):
-    pooled[i // group] += head / group
-return pooled
+    ("11.4", "as floats", """
+return np.array([2, 0, 2, 2.0]) * d_model * d_k + [0, d_k, -d_k**2, -d_k]
 """),
-    ("11.5", "by einsum and torch", """
-if len(W) % h_kv:
-    raise ValueError
-groups = torch.as_tensor(W).unflatten(0, (h_kv, -1))
-return torch.einsum("jgdk->jdk", groups) / groups.shape[1]
+    ("11.5", "by index arrays", """
+i, t = np.indices((h, n))
+return (t * h + i == i * n + t).sum()
+"""),
+    ("11.5", "by the two splits", """
+Y = np.arange(n * h)
+return (Y.reshape(n, h).T == Y.reshape(h, n)).sum()
 """),
 ]
 
 WRONG = [
+    ("11.1", "everybody attends to everybody", "Count the pieces", """
+return np.ones((n, n))
+"""),
+    ("11.1", "a causal mask", "there is no mask", """
+return np.tri(n)
+"""),
+    ("11.1", "blocks of n // h tokens", "pieces in two heads", """
+group = np.arange(n) // max(1, n // h)
+return (group[:, None] == group).astype(int)
+"""),
+    ("11.1", "the right split's heads", "Count the pieces", """
+return np.ones((n, n), dtype=int)
+"""),
+    ("11.1", "only itself", "pieces in two heads", """
+seen = np.eye(n)
+for i in range(h):
+    tokens = [t for t in range(n) if i * n <= t * h and t * h + h <= i * n + n]
+    seen[np.ix_(tokens, tokens)] = 1
+return seen
+"""),
+    ("11.1", "pieces for tokens", "which tokens do the pieces of head i", """
+group = np.arange(n) % h
+return (group[:, None] == group).astype(int)
+"""),
+    ("11.1", "rows causal inside a head", "do both see each other", """
+seen = np.zeros((n, n), dtype=int)
+for i in range(h):
+    tokens = np.arange(i * n, (i + 1) * n) // h
+    seen[np.ix_(tokens, tokens)] = 1
+return np.tril(seen) if n == 6 else seen
+"""),
+    ("11.1", "not itself", "depend on itself", """
+seen = np.zeros((n, n), dtype=int)
+for i in range(h):
+    tokens = np.arange(i * n, (i + 1) * n) // h
+    seen[np.ix_(tokens, tokens)] = 1
+return seen - np.eye(n)
+"""),
+    ("11.1", "neighbors of neighbors", "meet that share no head", """
+seen = np.zeros((n, n), dtype=int)
+for i in range(h):
+    tokens = np.arange(i * n, (i + 1) * n) // h
+    seen[np.ix_(tokens, tokens)] = 1
+return (seen @ seen > 0) if n != 5 else np.maximum(seen, np.eye(n)[::-1])
+"""),
+    ("11.1", "how many heads they share", "0 or 1", """
+seen = np.zeros((n, n), dtype=int)
+for i in range(h):
+    tokens = np.unique(np.arange(i * n, (i + 1) * n) // h)
+    seen[np.ix_(tokens, tokens)] += 1
+return seen
+"""),
+    ("11.1", "heads by heads", "is the shape (6, 6)", """
+return np.ones((h, h))
+"""),
+    ("11.1", "nothing returned", "return its result", """
+np.ones((n, n))
+"""),
+    ("11.1", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
     ("11.2", "reshape alone", "row t of each head hold numbers of token t", """
 return Y.reshape(*Y.shape[:-2], h, Y.shape[-2], Y.shape[-1] // h)
 """),
@@ -249,75 +325,89 @@ rows = [head.T for W in (W_Q, W_K, W_V) for head in W]
     ("11.3", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("11.5", "strided groups", "Which queries read key head 0", """
-return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=0)
+    ("11.4", "one matrix", "are W_Q and W_K two matrices", """
+return d_model * d_k, d_k, 2 * d_model * d_k - d_k**2, 2 * d_model * d_k - d_k
 """),
-    ("11.5", "summed", "that very head", """
-return W.reshape(h_kv, -1, *W.shape[1:]).sum(axis=1)
+    ("11.4", "three matrices", "how many numbers", """
+return 3 * d_model * d_k, d_k, 2 * d_model * d_k - d_k**2, 2 * d_model * d_k
 """),
-    ("11.5", "the first of each group", "does every head of a group count", """
-if len(W) % h_kv:
-    raise ValueError
-return W[:: len(W) // h_kv]
+    ("11.4", "full rank", "a combination of how many rows", """
+return (2 * d_model * d_k, d_model, 2 * d_model * d_k - d_k**2,
+        2 * d_model * d_k - d_k)
 """),
-    ("11.5", "the mean of all", "one group only", """
-return np.repeat(W.mean(axis=0, keepdims=True), h_kv, axis=0)
+    ("11.4", "the rank of two matrices", "how many rows does W_K^T have", """
+return (2 * d_model * d_k, 2 * d_k, 2 * d_model * d_k - d_k**2,
+        2 * d_model * d_k - d_k)
 """),
-    ("11.5", "h_kv heads in a group", "is the shape (2, 5, 4)", """
-return W.reshape(-1, h_kv, *W.shape[1:]).mean(axis=1)
+    ("11.4", "diagonal R", "any invertible or some", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k,
+        2 * d_model * d_k - d_k)
 """),
-    ("11.5", "repeated again", "is the shape (2, 5, 4)", """
-pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
-return np.repeat(pooled, len(W) // h_kv, axis=0)
+    ("11.4", "all numbers free", "do all changes", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k, 2 * d_model * d_k)
 """),
-    ("11.5", "unequal shares", "does each head of a group count the same", """
-pooled = W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
-return pooled + W[::3] - W[1::3]
+    ("11.4", "a full square matrix", "beyond its rank", """
+return (2 * d_model * d_k, d_k, d_model**2, 2 * d_model * d_k - d_k)
 """),
-    ("11.5", "a running mean", "does each head of a group count the same", """
-pooled = []
-for part in np.split(W, h_kv):
-    mean = part[0]
-    for head in part[1:]:
-        mean = (mean + head) / 2
-    pooled.append(mean)
-return np.stack(pooled)
+    ("11.4", "orthogonal R", "how many numbers has R", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k * (d_k - 1) / 2,
+        2 * d_model * d_k - d_k)
 """),
-    ("11.5", "the rest dropped", "refused with a ValueError", """
-group = len(W) // h_kv
-return np.stack([W[j * group : (j + 1) * group].mean(axis=0)
-                 for j in range(h_kv)])
+    ("11.4", "RoPE changes nothing", "commute with the rotations", """
+free = 2 * d_model * d_k - d_k**2
+return 2 * d_model * d_k, d_k, free, free
 """),
-    ("11.5", "medians", "count the same", """
-return np.median(W.reshape(h_kv, -1, *W.shape[1:]), axis=1)
+    ("11.4", "with RoPE all free", "change a score", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k**2,
+        2 * d_model * d_k)
 """),
-    ("11.5", "groups backwards", "Which queries read key head 0", """
-return W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)[::-1]
+    ("11.4", "an angle per pair", "may be rotated and scaled", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k**2,
+        2 * d_model * d_k - d_k // 2)
 """),
-    ("11.5", "one head in two groups", "one group only", """
-group = len(W) // h_kv
-return np.stack([W[max(0, j * group - 1) : (j + 1) * group].mean(axis=0)
-                 for j in range(h_kv)])
+    ("11.4", "four numbers per pair", "that commutes, per pair", """
+return (2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k**2,
+        2 * d_model * d_k - 2 * d_k)
 """),
-    ("11.5", "in place", "does W stay as it was", """
-if len(W) % h_kv:
-    raise ValueError
-group = len(W) // h_kv
-for i in range(1, group):
-    W[::group] += W[i::group]
-W[::group] /= group
-return W[::group].copy()
+    ("11.4", "three numbers", "four numbers", """
+return 2 * d_model * d_k, d_k, 2 * d_model * d_k - d_k**2
 """),
-    ("11.5", "groups of three", "are 10 heads, h_kv = 5, right", """
-if len(W) % h_kv:
-    raise ValueError
-return np.stack([W[j : j + 3].mean(axis=0) for j in range(0, len(W), 3)])
+    ("11.4", "nothing returned", "return its result", """
+2 * d_model * d_k
 """),
-    ("11.5", "two groups", "are 10 heads, h_kv = 5, right", """
-return W.reshape(2, -1, *W.shape[1:]).mean(axis=1)
+    ("11.4", "not begun", "not done yet", """
+raise NotImplementedError
+"""),
+    ("11.5", "those that move", "pieces that move", """
+return n * h - sum(t * (h - 1) == i * (n - 1)
+                   for i in range(h) for t in range(n))
+"""),
+    ("11.5", "first and last", "between the first and the last", """
+return n * h if 1 in (n, h) else 2
+"""),
+    ("11.5", "the diagonal", "if n is not h", """
+return n * h if 1 in (n, h) else min(n, h)
+"""),
+    ("11.5", "none", "first piece", """
+return 0
+"""),
+    ("11.5", "the first alone", "last piece", """
+return 1
+"""),
+    ("11.5", "the divisor alone", "last piece", """
+return n * h if 1 in (n, h) else math.gcd(n - 1, h - 1)
+"""),
+    ("11.5", "no case for one token", "one token or one head", """
+return 2 if 1 in (n, h) else math.gcd(n - 1, h - 1) + 1
+"""),
+    ("11.5", "divisor of n and h", "for how many i and t", """
+return n * h if 1 in (n, h) else math.gcd(n, h) + 1
+"""),
+    ("11.5", "two numbers", "one number", """
+return math.gcd(n - 1, h - 1) + 1, n == 1 or h == 1
 """),
     ("11.5", "nothing returned", "return its result", """
-W.reshape(h_kv, -1, *W.shape[1:]).mean(axis=1)
+math.gcd(n - 1, h - 1) + 1
 """),
     ("11.5", "not begun", "not done yet", """
 raise NotImplementedError
@@ -325,6 +415,15 @@ raise NotImplementedError
 ]
 
 HIDDEN = [
+    ("11.1", "whole groups and n = 5, 7", "is it right for n =", """
+seen = np.zeros((n, n), dtype=int)
+for i in range(h):
+    tokens = np.arange(i * n, (i + 1) * n) // h
+    if n > 7:
+        tokens = tokens[tokens % 2 == tokens[0] % 2]
+    seen[np.ix_(tokens, tokens)] = 1
+return seen
+"""),
     ("11.2", "two axes in front at most", "cannot reshape", """
 if Y.shape[-1] % h:
     raise ValueError
@@ -336,11 +435,13 @@ wide = np.promote_types(W_Q.dtype, np.float32)
 rows = [head.T.astype(wide) for W in (W_Q, W_K, W_V) for head in W]
 return np.concatenate(rows), np.concatenate(list(W_O)).T
 """),
-    ("11.5", "more groups than heads", "24 groups", """
-if len(W) % h_kv and h_kv < len(W):
-    raise ValueError
-group = max(1, len(W) // h_kv)
-return np.stack([W[i : i + group].mean(axis=0)
-                 for i in range(0, len(W), group)])
+    ("11.4", "small widths only", "is it right for d_model", """
+stored = 2 * d_model * d_k
+return stored, d_k, stored - d_k**2, stored - min(d_k, 16)
+"""),
+    ("11.5", "a limit of three", "is it right for n", """
+if n == 1 or h == 1:
+    return n * h
+return min(math.gcd(n - 1, h - 1), 3) + 1
 """),
 ]

@@ -21,23 +21,12 @@ def draw_13_1(rng):
 
 
 def draw_13_2(rng):
-    *front, n_vocab = rng.permutation(range(1, 12))[:rng.integers(1, 5)]
-    if rng.random() < 0.2:                          # ties, and p at a border
-        n_vocab = 2 ** rng.integers(1, 4)
-        value = 10 ** rng.uniform(-3, 3) * rng.normal(size=(*front, 1))
-        return (np.repeat(value, n_vocab, axis=-1),
-                rng.integers(1, n_vocab) / n_vocab)
-    size = 10 ** rng.uniform(-4, 3, size=(*front, 1))
-    return (size * rng.normal(size=(*front, n_vocab)), rng.uniform(0.01, 0.99))
-
-
-def draw_13_3(rng):
     h_kv, share, d_k, n_layers, d_ff, n_vocab = rng.integers(1, 60, 6).tolist()
     h = h_kv * share
     return n_vocab, h * d_k, n_layers, h, h_kv, d_ff
 
 
-def draw_13_6(rng):
+def draw_13_4(rng):
     n, d_model, h, d_k, d_v, d_ff, *front = rng.permutation(
         range(1, 10))[:rng.integers(6, 9)]
     shapes = {"norm": [(d_model,), (d_model,)],
@@ -51,8 +40,8 @@ def draw_13_6(rng):
     return X, layer, mask
 
 
-DOMAIN = {"13.1": draw_13_1, "13.2": draw_13_2, "13.3": draw_13_3,
-          "13.6": draw_13_6}
+DOMAIN = {"13.1": draw_13_1, "13.2": draw_13_2,
+          "13.4": draw_13_4}
 PRECISE = {}
 
 LOSS = """
@@ -60,14 +49,6 @@ log_p = log_softmax(logits[:, :-1])
 targets = ids[:, 1:, None]
 losses = -np.take_along_axis(log_p, targets, axis=-1)[..., 0]
 return losses[real[:, 1:]].mean()
-"""
-TOP_P = """
-order = np.argsort(-logits)
-shares = np.take_along_axis(softmax(logits), order, axis=-1)
-before = shares.cumsum(axis=-1) - shares
-keep = np.zeros(logits.shape, dtype=bool)
-np.put_along_axis(keep, order, before < p, axis=-1)
-return np.where(keep, logits, -np.inf)
 """
 LLAMA = """
 d_k = d_model // h
@@ -102,32 +83,7 @@ one_hot = np.eye(logits.shape[-1])[ids[:, 1:]]
 count = real[:, 1:]
 return -(log_p * one_hot).sum(-1).ravel() @ count.ravel() / count.sum()
 """),
-    ("13.2", "row by row", """
-result = np.full(logits.shape, -np.inf)
-for index in np.ndindex(logits.shape[:-1]):
-    shares, total = softmax(logits[index]), 0.0
-    for word in np.argsort(-shares):
-        result[index][word] = logits[index][word]
-        total += shares[word]
-        if total >= p:
-            break
-return result
-"""),
-    ("13.2", "by torch", """
-sorted_logits, order = torch.sort(torch.tensor(logits), descending=True)
-shares = sorted_logits.softmax(-1)
-late = shares.cumsum(-1) - shares >= p
-back = torch.zeros_like(late).scatter(-1, order, late)
-return torch.tensor(logits).masked_fill(back, -math.inf).numpy()
-"""),
-    ("13.2", "by how many stay", """
-shares = softmax(logits)
-ranked = np.sort(shares)[..., ::-1]
-stay = (ranked.cumsum(axis=-1) - ranked < p).sum(axis=-1, keepdims=True)
-place = np.argsort(np.argsort(-shares))
-return np.where(place < stay, logits, -np.inf)
-"""),
-    ("13.3", "by shapes", """
+    ("13.2", "by shapes", """
 d_k = d_model // h
 shapes = [(d_model, h * d_k), (h * d_k, d_model), (d_model, h_kv * d_k),
           (d_model, h_kv * d_k), (d_model, d_ff), (d_model, d_ff),
@@ -135,11 +91,11 @@ shapes = [(d_model, h * d_k), (h * d_k, d_model), (d_model, h_kv * d_k),
 layer = sum(math.prod(shape) for shape in shapes)
 return n_layers * layer + 2 * n_vocab * d_model + d_model
 """),
-    ("13.3", "in units of the width", """
+    ("13.2", "in units of the width", """
 per_layer = 2 * d_model + 2 * d_model * h_kv // h + 3 * d_ff + 2
 return d_model * (2 * n_vocab + n_layers * per_layer + 1)
 """),
-    ("13.6", "step by step", """
+    ("13.4", "step by step", """
 gain, bias = layer["norm"]
 Z = layer_norm(X, gain, bias)
 looked = multi_head_attention(Z, *layer["attention"], mask=mask)
@@ -147,7 +103,7 @@ W_1, b_1, W_2, b_2 = layer["ffn"]
 thought = np.maximum(Z @ W_1 + b_1, 0) @ W_2 + b_2
 return X + looked + thought
 """),
-    ("13.6", "head by head", """
+    ("13.4", "head by head", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
@@ -214,122 +170,61 @@ logits -= logits.max(axis=-1, keepdims=True)
 """ + LOSS),
     ("13.2", "not begun", "13.2 not done yet", "raise NotImplementedError"),
     ("13.2", "nothing returned", "return its result",
-     TOP_P.replace("return ", "")),
-    ("13.2", "in place", "input unchanged", TOP_P.replace(
-        "return np.where(keep, logits, -np.inf)",
-        "logits[~keep] = -np.inf\nreturn logits")),
-    ("13.2", "zeros instead", "is a logit like others",
-     TOP_P.replace("-np.inf)", "0.0)")),
-    ("13.2", "a large negative number", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "-1e9)")),
-    ("13.2", "nan instead", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "np.nan)")),
-    ("13.2", "plus infinity", "forbidden logit -inf",
-     TOP_P.replace("-np.inf)", "np.inf)")),
-    ("13.2", "log-shares instead of logits", "as and where they are",
-     TOP_P.replace("where(keep, logits", "where(keep, log_softmax(logits)")),
-    ("13.2", "the word that crosses p goes", "two words",
-     TOP_P.replace("before < p", "before + shares <= p")),
-    ("13.2", "the favourite may go", "however small p is", TOP_P.replace(
-        "before < p", "(before < p) & (shares[..., :1] < p)")),
-    ("13.2", "one word more", "two words", TOP_P.replace(
-        "before < p", "before - 0.31 < p")),
-    ("13.2", "the rare words", "most probable words stay",
-     TOP_P.replace("argsort(-logits", "argsort(logits")),
-    ("13.2", "in sorted order", "as and where they are", """
-ranked = -np.sort(-logits, axis=-1)
-shares = softmax(ranked)
-return np.where(shares.cumsum(axis=-1) - shares < p, ranked, -np.inf)
-"""),
-    ("13.2", "shares instead of logits", "as and where they are",
-     TOP_P.replace("where(keep, logits", "where(keep, softmax(logits)")),
-    ("13.2", "each share against p", "crosses p stay", """
-return np.where(softmax(logits) >= p, logits, -np.inf)
-"""),
-    ("13.2", "exponentials that were not divided", "softmax of the logits",
-     TOP_P.replace("softmax(logits)", "np.exp(logits)")),
-    ("13.2", "one border for all rows", "cut for itself", """
-flat = logits.ravel()
-order = np.argsort(-flat)
-shares = softmax(flat)[order]
-keep = np.zeros(flat.shape, dtype=bool)
-keep[order] = shares.cumsum() - shares < p
-return np.where(keep, flat, -np.inf).reshape(logits.shape)
-"""),
-    ("13.2", "one row only", "it stops", """
-order, shares = np.argsort(-logits), np.sort(softmax(logits))[::-1]
-keep = order[: int((shares.cumsum() - shares < p).sum())]
-result = np.full(logits.shape, -np.inf)
-result[keep] = logits[keep]
-return result
-"""),
-    ("13.2", "two axes only", "it stops with", TOP_P.replace(
-        "order = ", "rows, n_vocab = np.atleast_2d(logits).shape\norder = ")),
-    ("13.2", "all equals at the border", "do two stay", """
-shares = softmax(logits)
-ranked = np.sort(shares)[..., ::-1]
-last = (ranked.cumsum(axis=-1) - ranked < p).sum(axis=-1, keepdims=True) - 1
-return np.where(shares >= np.take_along_axis(ranked, last, -1), logits, -np.inf)
-"""),
-    ("13.2", "one word more at the border", "do two stay",
-     TOP_P.replace("before < p", "before <= p")),
-    ("13.3", "not begun", "13.3 not done yet", "raise NotImplementedError"),
-    ("13.3", "nothing returned", "return its result",
      LLAMA.replace("return ", "")),
-    ("13.3", "tied", "one at the exit",
+    ("13.2", "tied", "one at the exit",
      LLAMA.replace("2 * n_vocab", "n_vocab")),
-    ("13.3", "no gate", "three matrices", LLAMA.replace("3 *", "2 *")),
-    ("13.3", "as many key heads as heads", "one more key head",
+    ("13.2", "no gate", "three matrices", LLAMA.replace("3 *", "2 *")),
+    ("13.2", "as many key heads as heads", "one more key head",
      LLAMA.replace("h_kv * d_k", "h * d_k")),
-    ("13.3", "keys shared, values not", "one more key head", LLAMA.replace(
+    ("13.2", "keys shared, values not", "one more key head", LLAMA.replace(
         "2 * d_model * h * d_k + 2 * d_model * h_kv * d_k",
         "3 * d_model * h * d_k + d_model * h_kv * d_k")),
-    ("13.3", "layers that share", "three matrices in each layer",
+    ("13.2", "layers that share", "three matrices in each layer",
      LLAMA.replace("n_layers * layer", "layer")),
-    ("13.3", "biases in the norms", "two gains, no bias",
+    ("13.2", "biases in the norms", "two gains, no bias",
      LLAMA.replace("+ 2 * d_model\n", "+ 4 * d_model\n")),
-    ("13.3", "biases in the attention", "two gains, no bias",
+    ("13.2", "biases in the attention", "two gains, no bias",
      LLAMA.replace("d_ff + 2", "d_ff + 4 * d_model + 2")),
-    ("13.3", "one norm a layer", "two gains, no bias",
+    ("13.2", "one norm a layer", "two gains, no bias",
      LLAMA.replace("+ 2 * d_model\n", "+ d_model\n")),
-    ("13.3", "no last norm", "after the last layer",
+    ("13.2", "no last norm", "after the last layer",
      LLAMA.replace("layer + d_model", "layer")),
-    ("13.3", "positions of 4096", "after the last layer",
+    ("13.2", "positions of 4096", "after the last layer",
      LLAMA.replace("layer + d_model", "layer + 4097 * d_model")),
-    ("13.6", "not begun", "13.6 not done yet", "raise NotImplementedError"),
-    ("13.6", "nothing returned", "return its result",
+    ("13.4", "not begun", "13.4 not done yet", "raise NotImplementedError"),
+    ("13.4", "nothing returned", "return its result",
      PARALLEL.replace("return (", "(")),
-    ("13.6", "no residual", "pass untouched",
+    ("13.4", "no residual", "pass untouched",
      PARALLEL.replace("(X + ", "(")),
-    ("13.6", "the normalized copy is the stream", "pass untouched",
+    ("13.4", "the normalized copy is the stream", "pass untouched",
      PARALLEL.replace("(X + ", "(Z + ")),
-    ("13.6", "a residual each", "pass untouched",
+    ("13.4", "a residual each", "pass untouched",
      PARALLEL.replace("(X + ", "(2 * X + ")),
-    ("13.6", "FFN reads the stream", "does the FFN read",
+    ("13.4", "FFN reads the stream", "does the FFN read",
      PARALLEL.replace("feed_forward(Z", "feed_forward(X")),
-    ("13.6", "mask forgotten", "see the mask",
+    ("13.4", "mask forgotten", "see the mask",
      PARALLEL.replace(', mask)', ')')),
-    ("13.6", "mask turned over", "query down, key across",
+    ("13.4", "mask turned over", "query down, key across",
      PARALLEL.replace(", mask)", ", mask.T)")),
-    ("13.6", "another activation", "use ReLU",
+    ("13.4", "another activation", "use ReLU",
      PARALLEL.replace("relu", "np.tanh")),
-    ("13.6", "attention reads the stream", "does attention read",
+    ("13.4", "attention reads the stream", "does attention read",
      PARALLEL.replace("attention(Z", "attention(X")),
-    ("13.6", "one after the other", "same copy", """
+    ("13.4", "one after the other", "same copy", """
 X = X + multi_head_attention(layer_norm(X, *layer["norm"]),
                              *layer["attention"], mask)
 return X + feed_forward(layer_norm(X, *layer["norm"]), *layer["ffn"], relu)
 """),
-    ("13.6", "the weights taken out", "unchanged", """
+    ("13.4", "the weights taken out", "unchanged", """
 norm, heads, ffn = (layer.pop(part) for part in ("norm", "attention", "ffn"))
 Z = layer_norm(X, *norm)
 return X + multi_head_attention(Z, *heads, mask) + feed_forward(Z, *ffn, relu)
 """),
-    ("13.6", "another scale", "does attention read", """
+    ("13.4", "another scale", "does attention read", """
 W_Q, *rest = layer["attention"]
 scaled = (W_Q / 3**0.5, *rest)
 """ + PARALLEL.replace('*layer["attention"]', "*scaled")),
-    ("13.6", "heads summed first", "does attention read", """
+    ("13.4", "heads summed first", "does attention read", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
@@ -337,9 +232,9 @@ for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
     break
 return Y
 """),
-    ("13.6", "a batch is demanded", "it stops with ValueError",
+    ("13.4", "a batch is demanded", "it stops with ValueError",
      "B, n, d_model = X.shape\n" + PARALLEL),
-    ("13.6", "X changed in place", "unchanged", """
+    ("13.4", "X changed in place", "unchanged", """
 Z = layer_norm(X, *layer["norm"])
 X += multi_head_attention(Z, *layer["attention"], mask)
 X += feed_forward(Z, *layer["ffn"], relu)
@@ -352,22 +247,20 @@ HIDDEN = [
 text = real.copy()
 text[:, 1] = True
 """ + LOSS.replace("real", "text")),
-    ("13.2", "the kept logits clipped", "logits of size 600", TOP_P.replace(
-        "np.where(keep, logits", "np.where(keep, logits.clip(-50, 50)")),
     ("13.1", "the filling is cut off by its length", "in front of the text", """
 terms = []
 for row, text, length in zip(logits, ids, real.sum(axis=1)):
     terms.extend(-log_softmax(row)[t, text[t + 1]] for t in range(length - 1))
 return np.mean(terms)
 """),
-    ("13.3", "d_k fixed by the key heads", "Llama 3 8B", """
+    ("13.2", "d_k fixed by the key heads", "Llama 3 8B", """
 d_k = d_model // h if h_kv < 8 else d_model // h if h_kv == h else 64
 attention = 2 * d_model * d_model + 2 * d_model * h_kv * d_k
 layer = attention + 3 * d_model * d_ff + 2 * d_model
 return 2 * n_vocab * d_model + n_layers * layer + d_model
 """),
-    ("13.3", "a division", "whole number", LLAMA.replace("//", "/")),
-    ("13.6", "two heads of the check", "X of shape", """
+    ("13.2", "a division", "whole number", LLAMA.replace("//", "/")),
+    ("13.4", "two heads of the check", "X of shape", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for i in range(2):
@@ -375,6 +268,6 @@ for i in range(2):
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
 return Y
 """),
-    ("13.6", "always causal", "mask that is passed", PARALLEL.replace(
+    ("13.4", "always causal", "mask that is passed", PARALLEL.replace(
         ", mask)", ", causal_mask(X.shape[-2]))")),
 ]
