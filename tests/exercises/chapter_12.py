@@ -40,8 +40,33 @@ def draw_12_4(rng):
                  for shape in shapes)
 
 
-DOMAIN = {"12.2": draw_12_2, "12.3": draw_12_3, "12.4": draw_12_4}
+def draw_12_1(rng):
+    """Three corners in order, and a height of either sign."""
+    a, b, c = np.cumsum(rng.uniform(0.1, 5, size=3)) - 5
+    return float(a), float(b), float(c), float(3 * rng.normal())
+
+
+def draw_12_5(rng):
+    """Width, multiple, experts and those that a token uses."""
+    n_experts = int(rng.integers(1, 20))
+    return (int(rng.integers(1, 3000)), int(rng.integers(1, 200)), n_experts,
+            int(rng.integers(1, n_experts + 1)))
+
+
+DOMAIN = {"12.1": draw_12_1, "12.2": draw_12_2, "12.3": draw_12_3,
+          "12.4": draw_12_4, "12.5": draw_12_5}
 PRECISE = {}
+
+TENT = """
+up, down = height / (b - a), -height / (c - b)
+return a, b, c, up, down - up, -down
+"""
+BUDGET = """
+width = -(-8 * d_model // (3 * multiple)) * multiple
+layer, router = 3 * d_model * width, d_model * n_experts
+return (width, layer - 8 * d_model**2, n_experts * layer + router,
+        2 * (k * layer + router))
+"""
 
 BACKWARD = """
 H = np.maximum(X @ W_1 + b_1, 0)
@@ -62,6 +87,29 @@ return (silu(gate) * up) @ W_out
 """
 
 RIGHT = [
+    ("12.1", "by the slopes of the three pieces", """
+return a, b, c, *np.diff([0, height / (b - a), height / (b - c), 0])
+"""),
+    ("12.1", "by solving for the values", """
+units = np.subtract.outer([b, c, c + 1], [a, b, c]).clip(0)
+return a, b, c, *np.linalg.solve(units, [height, 0, 0])
+"""),
+    ("12.5", "by a ceiling", """
+width = multiple * math.ceil(8 * d_model / 3 / multiple - 1e-9)
+one = 3 * width * d_model
+return [width, one - 8 * d_model**2, n_experts * (one + d_model),
+        2 * k * one + 2 * n_experts * d_model]
+"""),
+    ("12.5", "counting up", """
+width = 0
+while 3 * width < 8 * d_model:
+    width += multiple
+shapes = [(d_model, width)] * 2 + [(width, d_model)]
+one = sum(rows * columns for rows, columns in shapes)
+router = d_model * n_experts
+return (width, one - 8 * d_model**2, n_experts * one + router,
+        2 * k * one + 2 * router)
+"""),
     ("12.2", "by einsum on flattened tokens", """
 shape, X, dY = X.shape, X.reshape(-1, X.shape[-1]), dY.reshape(-1, dY.shape[-1])
 S = X @ W_1 + b_1
@@ -127,6 +175,59 @@ return (F.silu(gate) * up) @ torch.tensor(W_out)
 ]
 
 WRONG = [
+    ("12.1", "not begun", "12.1 not done yet", "raise NotImplementedError"),
+    ("12.1", "nothing returned", "return its result",
+     TENT.replace("return ", "")),
+    ("12.1", "the values alone", "six numbers",
+     TENT.replace("return a, b, c, ", "return ")),
+    ("12.1", "biases for corners", "slope change",
+     TENT.replace("a, b, c, up", "-a, -b, -c, up")),
+    ("12.1", "the height for the slope", "what is a slope",
+     TENT.replace("height / (b - a)", "height")),
+    ("12.1", "the slope of the other side", "which slope",
+     TENT.replace("height / (b - a)", "2 * height / (c - a)")),
+    ("12.1", "slopes instead of their changes", "still active behind b",
+     TENT.replace("down - up, -down", "down, 0")),
+    ("12.1", "twice down, as for equal sides", "behind b",
+     TENT.replace("down - up", "-2 * up")),
+    ("12.1", "no third unit", "behind c",
+     TENT.replace("down - up, -down", "down - up, 0")),
+    ("12.1", "the third with the wrong sign", "behind c",
+     TENT.replace(", -down", ", down")),
+    ("12.5", "not begun", "12.5 not done yet", "raise NotImplementedError"),
+    ("12.5", "nothing returned", "return its result",
+     BUDGET.replace("return ", "")),
+    ("12.5", "the width alone", "four numbers",
+     BUDGET.replace("return (", "return width; (")),
+    ("12.5", "rounded down", "Round up",
+     BUDGET.replace("-(-8 * d_model // (3 * multiple))",
+                    "(8 * d_model // (3 * multiple))")),
+    ("12.5", "always one step more", "why one step more",
+     BUDGET.replace("-(-8 * d_model // (3 * multiple))",
+                    "(8 * d_model // (3 * multiple) + 1)")),
+    ("12.5", "not a multiple", "and the smallest",
+     BUDGET.replace("-(-8 * d_model // (3 * multiple)) * multiple",
+                    "-(-8 * d_model // 3)")),
+    ("12.5", "two matrices", "how many matrices",
+     BUDGET.replace("3 * d_model * width", "2 * d_model * width")),
+    ("12.5", "the layer, not the difference", "less 8 d_model squared",
+     BUDGET.replace("layer - 8 * d_model**2", "layer")),
+    ("12.5", "no router", "where is the router",
+     BUDGET.replace("n_experts * layer + router", "n_experts * layer")),
+    ("12.5", "active experts alone", "stored as well",
+     BUDGET.replace("n_experts * layer + router", "k * layer + router")),
+    ("12.5", "a router per hidden unit", "of which shape",
+     BUDGET.replace("router = 3 * d_model * width, d_model * n_experts",
+                    "router = 3 * d_model * width, width * n_experts")),
+    ("12.5", "no factor 2", "a multiplication and an addition",
+     BUDGET.replace("2 * (k * layer + router)", "k * layer + router")),
+    ("12.5", "all experts computed", "meet all the experts",
+     BUDGET.replace("2 * (k * layer", "2 * (n_experts * layer")),
+    ("12.5", "a router for k experts", "all n_experts scores",
+     BUDGET.replace("2 * (k * layer + router)",
+                    "2 * k * (layer + d_model)")),
+    ("12.5", "the router without its 2", "of k experts and of the router",
+     BUDGET.replace("2 * (k * layer + router)", "2 * k * layer + router")),
     ("12.2", "not begun", "12.2 not done yet", "raise NotImplementedError"),
     ("12.2", "nothing returned", "return its result",
      BACKWARD.replace("return (", "(")),
