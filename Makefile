@@ -7,9 +7,9 @@ CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
 help:
 	@echo "make book         build the site, in _build/html"
-	@echo "make test         run every notebook and compare; then tests/: 3 minutes"
+	@echo "make test         run every notebook and compare; then tests/: 4 minutes"
 	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
-	@echo "make check        no notebook, no browser, no edition: 20 seconds"
+	@echo "make check        no notebook, no browser, no edition: 40 seconds"
 	@echo "make refresh      run every notebook in place, keep what it shows"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
