@@ -4,35 +4,25 @@ import numpy as np
 import pytest
 import torch
 from chapters import functions
-from hypothesis import given, settings
+from draws import leads, rarely, seeds, tokens_gain_bias, widths
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
 CHAPTER = functions("04")
-rarely = settings(deadline=None, max_examples=50)
-seeds, widths = st.integers(0, 10**6), st.integers(2, 9)
-leads = st.sampled_from([(), (1,), (4,), (2, 3), (2, 1, 3)])
-
-
-def draw(seed, lead, d_model):
-    """Signed tokens of very different sizes, none centred; gain and bias."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(*lead, d_model)) + rng.normal()
-    X *= 10 ** rng.uniform(-3, 3, size=(*lead, 1))
-    return X, *rng.normal(size=(2, d_model))
 
 
 @rarely
 @given(seeds, leads, widths, st.sampled_from([1e-5, 0.5]))
 def test_layer_norm_is_pytorchs(seed, lead, d_model, eps):
-    X, gain, bias = draw(seed, lead, d_model)
+    X, gain, bias = tokens_gain_bias(seed, lead, d_model)
     want = F.layer_norm(torch.tensor(X), (d_model,), torch.tensor(gain),
                         torch.tensor(bias), eps)
     assert np.allclose(CHAPTER.layer_norm(X, gain, bias, eps), want)
 
 
 def test_layer_norm_has_pytorchs_default_eps():
-    X, gain, bias = draw(0, (3,), 5)
+    X, gain, bias = tokens_gain_bias(0, (3,), 5)
     norm = torch.nn.LayerNorm(5, dtype=torch.float64)
     with torch.no_grad():
         norm.weight.copy_(torch.tensor(gain))
@@ -44,7 +34,7 @@ def test_layer_norm_has_pytorchs_default_eps():
 @rarely
 @given(seeds, leads, widths)
 def test_standardize(seed, lead, d_model):
-    X = draw(seed, lead, d_model)[0]
+    X = tokens_gain_bias(seed, lead, d_model)[0]
     Y = CHAPTER.standardize(X)
     assert np.allclose(Y.mean(axis=-1), 0)
     assert np.allclose(np.mean(Y**2, axis=-1), 1)
@@ -54,7 +44,7 @@ def test_standardize(seed, lead, d_model):
 
 @pytest.mark.parametrize("axis", [0, 1, (0, 1), (1, 2)])
 def test_standardize_along_other_axes(axis):
-    X = draw(1, (2, 3), 5)[0]
+    X = tokens_gain_bias(1, (2, 3), 5)[0]
     Y = CHAPTER.standardize(X, axis)
     assert np.allclose(Y.mean(axis=axis), 0)
     assert np.allclose(np.mean(Y**2, axis=axis), 1)
@@ -64,7 +54,7 @@ def test_median_cosine():
     X = np.array([[2.0, 0], [0, 3], [-1, 0]])       # cosines 0, -1, 0
     assert CHAPTER.median_cosine(X) == 0
     assert np.isclose(CHAPTER.median_cosine([[1, 1], [9, 9.0]]), 1)
-    X = draw(3, (5,), 7)[0]
+    X = tokens_gain_bias(3, (5,), 7)[0]
     T = torch.tensor(X)
     want = [F.cosine_similarity(T[i], T[j], dim=0).item()
             for i in range(5) for j in range(5) if i != j]
@@ -126,7 +116,7 @@ def test_gallery(name, passed):
 
 
 def test_gallery_is_what_it_says():
-    X = draw(5, (4,), 6)[0]
+    X = tokens_gain_bias(5, (4,), 6)[0]
     T = torch.tensor(X)
     centred = T - T.mean(-1, keepdim=True)
     for name, want in (

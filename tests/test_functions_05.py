@@ -4,29 +4,19 @@ import numpy as np
 import pytest
 import torch
 from chapters import functions
-from hypothesis import given, settings
+from draws import leads, rarely, seeds, tokens_gain_bias, widths
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
 CHAPTER = functions("05")
-rarely = settings(deadline=None, max_examples=50)
-seeds, widths = st.integers(0, 10**6), st.integers(2, 9)
-leads = st.sampled_from([(), (1,), (4,), (2, 3), (2, 1, 3)])
-
-
-def draw(seed, lead, d_model):
-    """Signed tokens of very different sizes, none centered; gain and bias."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(*lead, d_model)) + rng.normal()
-    X *= 10 ** rng.uniform(-3, 3, size=(*lead, 1))
-    return X, *rng.normal(size=(2, d_model))
 
 
 @rarely
 @given(seeds, leads, widths, st.sampled_from([1e-6, 0.5]))
 def test_rms_norm_is_pytorchs(seed, lead, d_model, eps):
-    X, gain, _ = draw(seed, lead, d_model)
+    X, gain, _ = tokens_gain_bias(seed, lead, d_model)
     theirs = F.rms_norm(torch.tensor(X), (d_model,), torch.tensor(gain), eps)
     assert np.allclose(CHAPTER.rms_norm(X, gain, eps), theirs)
     s = CHAPTER.reciprocal_rms(X, eps)
@@ -37,7 +27,7 @@ def test_rms_norm_is_pytorchs(seed, lead, d_model, eps):
 
 
 def test_rms_norm_default_eps():
-    X, gain, _ = draw(0, (3,), 5)
+    X, gain, _ = tokens_gain_bias(0, (3,), 5)
     theirs = F.rms_norm(torch.tensor(1e-3 * X), (5,), torch.tensor(gain), 1e-6)
     assert np.allclose(CHAPTER.rms_norm(1e-3 * X, gain), theirs)
 
@@ -45,7 +35,7 @@ def test_rms_norm_default_eps():
 @rarely
 @given(seeds, leads, st.integers(3, 9), st.sampled_from([1e-5, 0.5]))
 def test_backward_is_autograds(seed, lead, d_model, eps):
-    X, gain, bias = draw(seed, lead, d_model)
+    X, gain, bias = tokens_gain_bias(seed, lead, d_model)
     dY = np.random.default_rng(seed + 1).normal(size=X.shape)
     leaves = [torch.tensor(a, requires_grad=True) for a in (X, gain, bias)]
     Y = F.layer_norm(leaves[0], (d_model,), *leaves[1:], eps=eps)
@@ -59,7 +49,7 @@ def test_backward_is_autograds(seed, lead, d_model, eps):
 @rarely
 @given(seeds, st.integers(3, 9), st.sampled_from([0, 1e-5, 0.5]))
 def test_jacobian(seed, d_model, eps):
-    x = draw(seed, (), d_model)[0]
+    x = tokens_gain_bias(seed, (), d_model)[0]
     ours = CHAPTER.norm_jacobian(x, eps)
     theirs = CHAPTER.autograd_jacobian(F.layer_norm, x, eps)
 
@@ -79,7 +69,7 @@ def test_jacobian_by_differences_has_inputs_in_columns():
 
 
 def test_jacobian_has_eps_0_by_default():
-    x = draw(3, (), 6)[0]
+    x = tokens_gain_bias(3, (), 6)[0]
     want = torch.autograd.functional.jacobian(
         lambda t: (t - t.mean()) / t.std(correction=0), torch.tensor(x))
     assert np.allclose(CHAPTER.norm_jacobian(x), want)
@@ -89,7 +79,7 @@ def test_jacobian_has_eps_0_by_default():
 @rarely
 @given(seeds, leads, widths, st.sampled_from([1e-6, 0.5]))
 def test_the_module_is_pytorchs(seed, lead, d_model, eps):
-    X, gain, _ = draw(seed, lead, d_model)
+    X, gain, _ = tokens_gain_bias(seed, lead, d_model)
     ours, theirs = CHAPTER.RMSNorm(d_model, eps), nn.RMSNorm(d_model, eps)
     for module in (ours, theirs):
         module.double().weight.data.copy_(torch.tensor(gain))
