@@ -1,4 +1,5 @@
-"""A table that lost its head, or a cell, is shown as a line of bars.
+"""A table that lost its head, or a cell, is shown as a line of bars; a sentence
+whose line begins with "1." is shown as a list.
 
 A column without a name is one that a screen reader cannot announce.
 """
@@ -37,3 +38,27 @@ def test_a_lost_head_is_seen():
     broken = "| a | b |\n|---|---|\n| 1 | 2 |\n\n| 3 | 4 |\n"
     whole, rest = tables(broken)
     assert len(whole) == 3 and len(rest) == 1
+
+
+def accidental_lists(text):
+    """The lines within a paragraph that Markdown takes for a first item."""
+    lines = re.sub(r"(?s)\$\$.*?\$\$|```.*?```", "", text).splitlines()
+    return [line for before, line in zip(lines, lines[1:], strict=False)
+            if re.match(r"(1[.)]|[-+*]) ", line)
+            and re.match(r"[^\s\d|>#*+-]", before)
+            and not before.rstrip().endswith(":")]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_sentence_becomes_a_list(name):
+    assert accidental_lists(TEXTS[name]) == []
+
+
+@pytest.mark.parametrize("text, wrong", [
+    ("mean 0 and variance\n1. All texts", ["1. All texts"]),
+    ("the sum, that is 2\n- 1 of them", ["- 1 of them"]),
+    ("Three facts:\n1. one\n2. two", []),
+    ("A paragraph.\n\n1. one\n   more of it\n2. two", []),
+])
+def test_a_list_by_accident_is_seen(text, wrong):
+    assert accidental_lists(text) == wrong
