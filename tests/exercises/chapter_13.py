@@ -11,22 +11,6 @@ import numpy as np
 
 
 def draw_13_1(rng):
-    B, n, n_vocab = rng.permutation(range(2, 10))[:3]
-    B = rng.choice([1, B])
-    logits = 10 ** rng.uniform(-4, 3.2) * rng.normal(size=(B, n, n_vocab))
-    first, last = np.sort(rng.integers(n + 1, size=(B, 2))).T[..., None]
-    first[0], last[0] = 0, n
-    real = (np.arange(n) >= first) & (np.arange(n) < last)
-    return logits, rng.integers(n_vocab, size=(B, n)), real
-
-
-def draw_13_2(rng):
-    h_kv, share, d_k, n_layers, d_ff, n_vocab = rng.integers(1, 60, 6).tolist()
-    h = h_kv * share
-    return n_vocab, h * d_k, n_layers, h, h_kv, d_ff
-
-
-def draw_13_4(rng):
     n, d_model, h, d_k, d_v, d_ff, *front = rng.permutation(
         range(1, 10))[:rng.integers(6, 9)]
     shapes = {"norm": [(d_model,), (d_model,)],
@@ -40,16 +24,39 @@ def draw_13_4(rng):
     return X, layer, mask
 
 
-DOMAIN = {"13.1": draw_13_1, "13.2": draw_13_2,
+def draw_13_2(rng):
+    n, m, d_model, h, d_k, d_v, d_ff, *front = rng.permutation(
+        range(1, 11))[:rng.integers(7, 10)]
+    d_model += 1                                    # a norm of one feature is 0
+    norm = [(d_model,), (d_model,)]
+    heads = [(h, d_model, d_k), (h, d_model, d_k), (h, d_model, d_v),
+             (h, d_v, d_model)]
+    shapes = {"norm_1": norm, "norm_2": norm, "norm_3": norm, "self": heads,
+              "cross": heads, "ffn": [(d_model, d_ff), (d_ff,),
+                                      (d_ff, d_model), (d_model,)]}
+    layer = {part: tuple(rng.normal(size=shape) for shape in given)
+             for part, given in shapes.items()}
+    X = 10 ** rng.uniform(-1, 2) * rng.normal(size=(*front, n, d_model))
+    Z = 10 ** rng.uniform(-1, 1) * rng.normal(size=(*front, m, d_model))
+    return X, Z, layer
+
+
+def draw_13_3(rng):
+    h_kv, share, d_k, n_layers, d_ff, n_vocab = rng.integers(1, 60, 6).tolist()
+    h = h_kv * share
+    return n_vocab, h * d_k, n_layers, h, h_kv, d_ff
+
+
+def draw_13_4(rng):
+    h_kv, share, d_k, n_layers, d_ff, n = rng.integers(1, 40, 6).tolist()
+    h = h_kv * share
+    return h * d_k, n_layers, h, h_kv, d_ff, n
+
+
+DOMAIN = {"13.1": draw_13_1, "13.2": draw_13_2, "13.3": draw_13_3,
           "13.4": draw_13_4}
 PRECISE = {}
 
-LOSS = """
-log_p = log_softmax(logits[:, :-1])
-targets = ids[:, 1:, None]
-losses = -np.take_along_axis(log_p, targets, axis=-1)[..., 0]
-return losses[real[:, 1:]].mean()
-"""
 LLAMA = """
 d_k = d_model // h
 attention = 2 * d_model * h * d_k + 2 * d_model * h_kv * d_k
@@ -61,41 +68,26 @@ Z = layer_norm(X, *layer["norm"])
 return (X + multi_head_attention(Z, *layer["attention"], mask)
         + feed_forward(Z, *layer["ffn"], relu))
 """
+DECODER = """
+X = X + multi_head_attention(layer_norm(X, *layer["norm_1"]),
+                             *layer["self"], causal_mask(X.shape[-2]))
+W_Q, W_K, W_V, W_O = layer["cross"]
+asks = layer_norm(X, *layer["norm_2"])
+Q = np.einsum("...nd,hdk->...hnk", asks, W_Q)
+K = np.einsum("...md,hdk->...hmk", Z, W_K)
+V = np.einsum("...md,hdv->...hmv", Z, W_V)
+X = X + np.einsum("...hnv,hvd->...nd", attention(Q, K, V), W_O)
+return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
+"""
+FLOPS = """
+d_kv = d_model // h * h_kv
+matrices = 2 * d_model * d_model + 2 * d_model * d_kv + 3 * d_model * d_ff
+return (6 * n_layers * matrices * n, 12 * n_layers * d_model * n * n,
+        6 * n_layers * d_model * n * (n + 1), matrices // (2 * d_model) + 1)
+"""
 
 RIGHT = [
-    ("13.1", "by loops", """
-total, n = 0.0, 0
-for b in range(ids.shape[0]):
-    for t in range(ids.shape[1] - 1):
-        if real[b, t + 1]:
-            row = logits[b, t] - logits[b, t].max()
-            total += np.log(np.exp(row).sum()) - row[ids[b, t + 1]]
-            n += 1
-return total / n
-"""),
-    ("13.1", "by torch, filling as -100", """
-targets = torch.tensor(np.where(real, ids, -100)[:, 1:])
-return F.cross_entropy(torch.tensor(logits[:, :-1]).mT, targets).item()
-"""),
-    ("13.1", "weights instead of an index", """
-log_p = log_softmax(logits[:, :-1])
-one_hot = np.eye(logits.shape[-1])[ids[:, 1:]]
-count = real[:, 1:]
-return -(log_p * one_hot).sum(-1).ravel() @ count.ravel() / count.sum()
-"""),
-    ("13.2", "by shapes", """
-d_k = d_model // h
-shapes = [(d_model, h * d_k), (h * d_k, d_model), (d_model, h_kv * d_k),
-          (d_model, h_kv * d_k), (d_model, d_ff), (d_model, d_ff),
-          (d_ff, d_model), (d_model,), (d_model,)]
-layer = sum(math.prod(shape) for shape in shapes)
-return n_layers * layer + 2 * n_vocab * d_model + d_model
-"""),
-    ("13.2", "in units of the width", """
-per_layer = 2 * d_model + 2 * d_model * h_kv // h + 3 * d_ff + 2
-return d_model * (2 * n_vocab + n_layers * per_layer + 1)
-"""),
-    ("13.4", "step by step", """
+    ("13.1", "step by step", """
 gain, bias = layer["norm"]
 Z = layer_norm(X, gain, bias)
 looked = multi_head_attention(Z, *layer["attention"], mask=mask)
@@ -103,128 +95,106 @@ W_1, b_1, W_2, b_2 = layer["ffn"]
 thought = np.maximum(Z @ W_1 + b_1, 0) @ W_2 + b_2
 return X + looked + thought
 """),
-    ("13.4", "head by head", """
+    ("13.1", "head by head", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
 return Y
 """),
+    ("13.2", "head by head", """
+Y = layer_norm(X, *layer["norm_1"])
+mask = causal_mask(X.shape[-2])
+for W_Q, W_K, W_V, W_O in zip(*layer["self"]):
+    X = X + attention(Y @ W_Q, Y @ W_K, Y @ W_V, mask) @ W_O
+Y = layer_norm(X, *layer["norm_2"])
+for W_Q, W_K, W_V, W_O in zip(*layer["cross"]):
+    X = X + attention(Y @ W_Q, Z @ W_K, Z @ W_V) @ W_O
+W_1, b_1, W_2, b_2 = layer["ffn"]
+return X + relu(layer_norm(X, *layer["norm_3"]) @ W_1 + b_1) @ W_2 + b_2
+"""),
+    ("13.2", "by torch's attention", """
+def look(A, B, group, mask):
+    W_Q, W_K, W_V, W_O = group
+    Q, K, V = (np.matmul(Y[..., None, :, :], W)
+               for Y, W in ((A, W_Q), (B, W_K), (B, W_V)))
+    Y = F.scaled_dot_product_attention(
+        *map(torch.tensor, (Q, K, V)), attn_mask=mask).numpy()
+    return np.matmul(Y, W_O).sum(axis=-3)
+
+n = X.shape[-2]
+A = layer_norm(X, *layer["norm_1"])
+X = X + look(A, A, layer["self"], torch.ones(n, n, dtype=torch.bool).tril())
+X = X + look(layer_norm(X, *layer["norm_2"]), Z, layer["cross"], None)
+return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
+"""),
+    ("13.3", "by shapes", """
+d_k = d_model // h
+shapes = [(d_model, h * d_k), (h * d_k, d_model), (d_model, h_kv * d_k),
+          (d_model, h_kv * d_k), (d_model, d_ff), (d_model, d_ff),
+          (d_ff, d_model), (d_model,), (d_model,)]
+layer = sum(math.prod(shape) for shape in shapes)
+return n_layers * layer + 2 * n_vocab * d_model + d_model
+"""),
+    ("13.3", "in units of the width", """
+per_layer = 2 * d_model + 2 * d_model * h_kv // h + 3 * d_ff + 2
+return d_model * (2 * n_vocab + n_layers * per_layer + 1)
+"""),
+    ("13.4", "by lists of shapes", """
+d_k = d_model // h
+shapes = [(d_model, d_model)] * 2 + [(d_model, h_kv * d_k)] * 2
+shapes += [(d_model, d_ff)] * 3
+token = 6 * sum(a * b for a, b in shapes)
+allowed = n * (n + 1) // 2
+return (n_layers * token * n, n_layers * 12 * d_model * n**2,
+        n_layers * 12 * d_model * allowed, token // (12 * d_model) + 1)
+"""),
+    ("13.4", "head by head, token by token", """
+d_k = d_model // h
+narrow = h * d_model * d_k + h_kv * d_model * d_k
+token = 2 * narrow + 3 * d_model * d_ff
+pairs = sum(range(1, n + 1))
+length = token // (2 * h * d_k) + 1
+return (3 * 2 * token * n * n_layers, 3 * 4 * h * d_k * n * n * n_layers,
+        3 * 4 * h * d_k * pairs * n_layers, length)
+"""),
 ]
 
 WRONG = [
     ("13.1", "not begun", "13.1 not done yet", "raise NotImplementedError"),
     ("13.1", "nothing returned", "return its result",
-     LOSS.replace("return ", "")),
-    ("13.1", "a loss per token", "one number", LOSS.replace(".mean()", "")),
-    ("13.1", "no minus", "minus sign", LOSS.replace("= -np", "= np")),
-    ("13.1", "bits instead of nats", "in nats",
-     LOSS.replace("].mean()", "].mean() / math.log(2)")),
-    ("13.1", "a sum", "mean loss", LOSS.replace("].mean()", "].sum()")),
-    ("13.1", "targets not shifted", "at t + 1", """
-log_p = log_softmax(logits)
-losses = -np.take_along_axis(log_p, ids[..., None], axis=-1)[..., 0]
-return losses[real].mean()
-"""),
-    ("13.1", "shifted the wrong way", "at t + 1", """
-log_p = log_softmax(logits[:, 1:])
-losses = -np.take_along_axis(log_p, ids[:, :-1, None], axis=-1)[..., 0]
-return losses[real[:, 1:]].mean()
-"""),
-    ("13.1", "softmax over the positions", "ln 5",
-     LOSS.replace("log_softmax(logits[:, :-1])",
-                  "log_softmax(logits[:, :-1].swapaxes(1, 2)).swapaxes(1, 2)")),
-    ("13.1", "filling counts", "does filling count",
-     LOSS.replace("losses[real[:, 1:]]", "losses")),
-    ("13.1", "the mask of the inputs", "does filling count",
-     LOSS.replace("real[:, 1:]", "real[:, :-1]")),
-    ("13.1", "filling counts as 0", "over all predictions of text",
-     LOSS.replace("losses[real[:, 1:]]", "(losses * real[:, 1:])")),
-    ("13.1", "a mean of means", "each counted once", """
-log_p = log_softmax(logits[:, :-1])
-losses = -np.take_along_axis(log_p, ids[:, 1:, None], axis=-1)[..., 0]
-count = real[:, 1:]
-return ((losses * count).sum(axis=1) / count.sum(axis=1)).mean()
-"""),
-    ("13.1", "the logarithm of the mean share", "mean of the losses", """
-p = np.take_along_axis(softmax(logits[:, :-1]), ids[:, 1:, None], axis=-1)
-return -np.log(p[..., 0][real[:, 1:]].mean())
-"""),
-    ("13.1", "the last targets wrap around", "at t + 1", """
-log_p, targets = log_softmax(logits), np.roll(ids, -1, axis=1)
-losses = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
-return losses[np.roll(real, -1, axis=1)].mean()
-"""),
-    ("13.1", "from probabilities", "logits of 1000", """
-p = softmax(logits[:, :-1])
-p = np.take_along_axis(p, ids[:, 1:, None], axis=-1)[..., 0]
-return -np.log(p + 1e-12)[real[:, 1:]].mean()
-"""),
-    ("13.1", "filling marked in ids", "stay as they were", """
-ids[~real] = -100
-return F.cross_entropy(torch.tensor(logits[:, :-1]).mT,
-                       torch.tensor(ids[:, 1:])).item()
-"""),
-    ("13.1", "logits shifted in place", "stay as they were", """
-logits -= logits.max(axis=-1, keepdims=True)
-""" + LOSS),
-    ("13.2", "not begun", "13.2 not done yet", "raise NotImplementedError"),
-    ("13.2", "nothing returned", "return its result",
-     LLAMA.replace("return ", "")),
-    ("13.2", "tied", "one at the exit",
-     LLAMA.replace("2 * n_vocab", "n_vocab")),
-    ("13.2", "no gate", "three matrices", LLAMA.replace("3 *", "2 *")),
-    ("13.2", "as many key heads as heads", "one more key head",
-     LLAMA.replace("h_kv * d_k", "h * d_k")),
-    ("13.2", "keys shared, values not", "one more key head", LLAMA.replace(
-        "2 * d_model * h * d_k + 2 * d_model * h_kv * d_k",
-        "3 * d_model * h * d_k + d_model * h_kv * d_k")),
-    ("13.2", "layers that share", "three matrices in each layer",
-     LLAMA.replace("n_layers * layer", "layer")),
-    ("13.2", "biases in the norms", "two gains, no bias",
-     LLAMA.replace("+ 2 * d_model\n", "+ 4 * d_model\n")),
-    ("13.2", "biases in the attention", "two gains, no bias",
-     LLAMA.replace("d_ff + 2", "d_ff + 4 * d_model + 2")),
-    ("13.2", "one norm a layer", "two gains, no bias",
-     LLAMA.replace("+ 2 * d_model\n", "+ d_model\n")),
-    ("13.2", "no last norm", "after the last layer",
-     LLAMA.replace("layer + d_model", "layer")),
-    ("13.2", "positions of 4096", "after the last layer",
-     LLAMA.replace("layer + d_model", "layer + 4097 * d_model")),
-    ("13.4", "not begun", "13.4 not done yet", "raise NotImplementedError"),
-    ("13.4", "nothing returned", "return its result",
      PARALLEL.replace("return (", "(")),
-    ("13.4", "no residual", "pass untouched",
+    ("13.1", "no residual", "pass untouched",
      PARALLEL.replace("(X + ", "(")),
-    ("13.4", "the normalized copy is the stream", "pass untouched",
+    ("13.1", "the normalized copy is the stream", "pass untouched",
      PARALLEL.replace("(X + ", "(Z + ")),
-    ("13.4", "a residual each", "pass untouched",
+    ("13.1", "a residual each", "pass untouched",
      PARALLEL.replace("(X + ", "(2 * X + ")),
-    ("13.4", "FFN reads the stream", "does the FFN read",
+    ("13.1", "FFN reads the stream", "does the FFN read",
      PARALLEL.replace("feed_forward(Z", "feed_forward(X")),
-    ("13.4", "mask forgotten", "see the mask",
+    ("13.1", "mask forgotten", "see the mask",
      PARALLEL.replace(', mask)', ')')),
-    ("13.4", "mask turned over", "query down, key across",
+    ("13.1", "mask turned over", "query down, key across",
      PARALLEL.replace(", mask)", ", mask.T)")),
-    ("13.4", "another activation", "use ReLU",
+    ("13.1", "another activation", "use ReLU",
      PARALLEL.replace("relu", "np.tanh")),
-    ("13.4", "attention reads the stream", "does attention read",
+    ("13.1", "attention reads the stream", "does attention read",
      PARALLEL.replace("attention(Z", "attention(X")),
-    ("13.4", "one after the other", "same copy", """
+    ("13.1", "one after the other", "same copy", """
 X = X + multi_head_attention(layer_norm(X, *layer["norm"]),
                              *layer["attention"], mask)
 return X + feed_forward(layer_norm(X, *layer["norm"]), *layer["ffn"], relu)
 """),
-    ("13.4", "the weights taken out", "unchanged", """
+    ("13.1", "the weights taken out", "unchanged", """
 norm, heads, ffn = (layer.pop(part) for part in ("norm", "attention", "ffn"))
 Z = layer_norm(X, *norm)
 return X + multi_head_attention(Z, *heads, mask) + feed_forward(Z, *ffn, relu)
 """),
-    ("13.4", "another scale", "does attention read", """
+    ("13.1", "another scale", "does attention read", """
 W_Q, *rest = layer["attention"]
 scaled = (W_Q / 3**0.5, *rest)
 """ + PARALLEL.replace('*layer["attention"]', "*scaled")),
-    ("13.4", "heads summed first", "does attention read", """
+    ("13.1", "heads summed first", "does attention read", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
@@ -232,35 +202,122 @@ for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
     break
 return Y
 """),
-    ("13.4", "a batch is demanded", "it stops with ValueError",
+    ("13.1", "a batch is demanded", "it stops with ValueError",
      "B, n, d_model = X.shape\n" + PARALLEL),
-    ("13.4", "X changed in place", "unchanged", """
+    ("13.1", "X changed in place", "unchanged", """
 Z = layer_norm(X, *layer["norm"])
 X += multi_head_attention(Z, *layer["attention"], mask)
 X += feed_forward(Z, *layer["ffn"], relu)
 return X
 """),
+    ("13.2", "not begun", "13.2 not done yet", "raise NotImplementedError"),
+    ("13.2", "nothing returned", "return its result",
+     DECODER.replace("return ", "")),
+    ("13.2", "no residual", "pass unchanged",
+     DECODER.replace("return X + ", "return ")),
+    ("13.2", "the norm replaces the stream", "pass unchanged",
+     "X = layer_norm(X, *layer['norm_1'])\n" + DECODER),
+    ("13.2", "FFN reads the wrong norm", "norm_3",
+     DECODER.replace("norm_3", "norm_1")),
+    ("13.2", "another activation", "use ReLU",
+     DECODER.replace("relu", "np.tanh")),
+    ("13.2", "no causal mask", "self-attention causal",
+     DECODER.replace(', causal_mask(X.shape[-2])', "")),
+    ("13.2", "mask turned over", "self-attention causal",
+     DECODER.replace("causal_mask(X.shape[-2])",
+                     "causal_mask(X.shape[-2]).T")),
+    ("13.2", "self-attention without its norm", "norm_1",
+     DECODER.replace('layer_norm(X, *layer["norm_1"])', "X")),
+    ("13.2", "keys and values from X", "come from Z",
+     DECODER.replace("hmk\", Z", "hmk\", asks").replace(
+         "hmv\", Z", "hmv\", asks")),
+    ("13.2", "Z is normalized", "as it is",
+     'Z = layer_norm(Z, np.ones(Z.shape[-1]), np.zeros(Z.shape[-1]), 0)\n'
+     + DECODER),
+    ("13.2", "causal cross-attention", "order of Z",
+     DECODER.replace("attention(Q, K, V)", "attention(Q, K, V, causal_mask("
+                     "X.shape[-2], Z.shape[-2]))")),
+    ("13.2", "queries without norm", "queries from norm_2",
+     DECODER.replace('asks = layer_norm(X, *layer["norm_2"])', "asks = X")),
+    ("13.2", "queries and keys exchanged", "queries from norm_2",
+     DECODER.replace("W_Q, W_K, W_V, W_O = layer", "W_K, W_Q, W_V, W_O = layer")
+     ),
+    ("13.2", "three branches of one input", "the one before left",
+     DECODER.replace("X = X + np.einsum", "X_2 = np.einsum").replace(
+         "X = X + multi", "X_1 = X + multi").replace(
+             "return X +", "X = X_1 + X_2\nreturn X +")),
+    ("13.2", "cross-attention first", "the one before left", """
+W_Q, W_K, W_V, W_O = layer["cross"]
+asks = layer_norm(X, *layer["norm_2"])
+Q = np.einsum("...nd,hdk->...hnk", asks, W_Q)
+K = np.einsum("...md,hdk->...hmk", Z, W_K)
+V = np.einsum("...md,hdv->...hmv", Z, W_V)
+X = X + np.einsum("...hnv,hvd->...nd", attention(Q, K, V), W_O)
+X = X + multi_head_attention(layer_norm(X, *layer["norm_1"]),
+                             *layer["self"], causal_mask(X.shape[-2]))
+return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
+"""),
+    ("13.2", "a batch is demanded", "it stops with ValueError",
+     "B, n, d_model = X.shape\n" + DECODER),
+    ("13.2", "X changed in place", "unchanged",
+     DECODER.replace("X = X + multi", "X += multi")),
+    ("13.3", "not begun", "13.3 not done yet", "raise NotImplementedError"),
+    ("13.3", "nothing returned", "return its result",
+     LLAMA.replace("return ", "")),
+    ("13.3", "tied", "one at the exit",
+     LLAMA.replace("2 * n_vocab", "n_vocab")),
+    ("13.3", "no gate", "three matrices", LLAMA.replace("3 *", "2 *")),
+    ("13.3", "as many key heads as heads", "one more key head",
+     LLAMA.replace("h_kv * d_k", "h * d_k")),
+    ("13.3", "keys shared, values not", "one more key head", LLAMA.replace(
+        "2 * d_model * h * d_k + 2 * d_model * h_kv * d_k",
+        "3 * d_model * h * d_k + d_model * h_kv * d_k")),
+    ("13.3", "layers that share", "three matrices in each layer",
+     LLAMA.replace("n_layers * layer", "layer")),
+    ("13.3", "biases in the norms", "two gains, no bias",
+     LLAMA.replace("+ 2 * d_model\n", "+ 4 * d_model\n")),
+    ("13.3", "biases in the attention", "two gains, no bias",
+     LLAMA.replace("d_ff + 2", "d_ff + 4 * d_model + 2")),
+    ("13.3", "one norm a layer", "two gains, no bias",
+     LLAMA.replace("+ 2 * d_model\n", "+ d_model\n")),
+    ("13.3", "no last norm", "after the last layer",
+     LLAMA.replace("layer + d_model", "layer")),
+    ("13.3", "positions of 4096", "after the last layer",
+     LLAMA.replace("layer + d_model", "layer + 4097 * d_model")),
+    ("13.4", "not begun", "13.4 not done yet", "raise NotImplementedError"),
+    ("13.4", "nothing returned", "return its result",
+     FLOPS.replace("return ", "")),
+    ("13.4", "three numbers", "four numbers",
+     FLOPS.replace(", matrices // (2 * d_model) + 1", "")),
+    ("13.4", "forward only", "backward pass counted",
+     FLOPS.replace("return (6", "return (2")),
+    ("13.4", "backward as forward", "two gradients",
+     FLOPS.replace("return (6", "return (4")),
+    ("13.4", "multiplications only", "need an addition",
+     FLOPS.replace("return (6", "return (3")),
+    ("13.4", "per token", "for all n tokens",
+     FLOPS.replace("matrices * n,", "matrices,")),
+    ("13.4", "keys as wide as queries", "two of them narrow",
+     FLOPS.replace("* h_kv", "* h")),
+    ("13.4", "no gate", "seven matrices", FLOPS.replace("3 *", "2 *")),
+    ("13.4", "scores only", "both products",
+     FLOPS.replace("12 *", "6 *")),
+    ("13.4", "forward scores", "backward pass counted",
+     FLOPS.replace("12 *", "4 *")),
+    ("13.4", "per token, scores", "n^2 pairs",
+     FLOPS.replace("d_model * n * n", "d_model * n")),
+    ("13.4", "half of all pairs", "on the diagonal",
+     FLOPS.replace("n * (n + 1)", "n * n")),
+    ("13.4", "without the diagonal", "how many tokens",
+     FLOPS.replace("(n + 1)", "(n - 1)")),
+    ("13.4", "rounded down", "at least equal",
+     FLOPS.replace("+ 1)\n", ")\n")),
+    ("13.4", "length from one factor", "are the first two equal",
+     FLOPS.replace("(2 * d_model) + 1", "d_model + 1")),
 ]
 
 HIDDEN = [
-    ("13.1", "the first token always counts", "in front of", """
-text = real.copy()
-text[:, 1] = True
-""" + LOSS.replace("real", "text")),
-    ("13.1", "the filling is cut off by its length", "in front of the text", """
-terms = []
-for row, text, length in zip(logits, ids, real.sum(axis=1)):
-    terms.extend(-log_softmax(row)[t, text[t + 1]] for t in range(length - 1))
-return np.mean(terms)
-"""),
-    ("13.2", "d_k fixed by the key heads", "Llama 3 8B", """
-d_k = d_model // h if h_kv < 8 else d_model // h if h_kv == h else 64
-attention = 2 * d_model * d_model + 2 * d_model * h_kv * d_k
-layer = attention + 3 * d_model * d_ff + 2 * d_model
-return 2 * n_vocab * d_model + n_layers * layer + d_model
-"""),
-    ("13.2", "a division", "whole number", LLAMA.replace("//", "/")),
-    ("13.4", "two heads of the check", "X of shape", """
+    ("13.1", "two heads of the check", "X of shape", """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
 for i in range(2):
@@ -268,6 +325,34 @@ for i in range(2):
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
 return Y
 """),
-    ("13.4", "always causal", "mask that is passed", PARALLEL.replace(
+    ("13.1", "always causal", "mask that is passed", PARALLEL.replace(
         ", mask)", ", causal_mask(X.shape[-2]))")),
+    ("13.2", "two heads of the check", "is the block right", """
+def heads(A, B, group, mask):
+    Y = 0
+    for i in range(2):
+        W_Q, W_K, W_V, W_O = (W[i % len(W)] for W in group)
+        Y = Y + attention(A @ W_Q, B @ W_K, B @ W_V, mask) @ W_O
+    return Y
+
+A = layer_norm(X, *layer["norm_1"])
+X = X + heads(A, A, layer["self"], causal_mask(X.shape[-2]))
+X = X + heads(layer_norm(X, *layer["norm_2"]), Z, layer["cross"], None)
+return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
+"""),
+    ("13.2", "small weights lost", "weights of sizes", DECODER.replace(
+        '= layer["cross"]\n', '= layer["cross"]\nW_V = W_V * (abs(W_V) > 1e-3)'
+        '\n')),
+    ("13.3", "d_k fixed by the key heads", "Llama 3 8B", """
+d_k = d_model // h if h_kv < 8 else d_model // h if h_kv == h else 64
+attention = 2 * d_model * d_model + 2 * d_model * h_kv * d_k
+layer = attention + 3 * d_model * d_ff + 2 * d_model
+return 2 * n_vocab * d_model + n_layers * layer + d_model
+"""),
+    ("13.3", "a division", "whole number", LLAMA.replace("//", "/")),
+    ("13.4", "d_k of the check", "is it right",
+     FLOPS.replace("d_model // h", "4")),
+    ("13.4", "a division", "whole", FLOPS.replace(
+        "6 * n_layers * d_model * n * (n + 1)",
+        "12 * n_layers * d_model * n * (n + 1) / 2")),
 ]

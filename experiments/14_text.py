@@ -1,0 +1,85 @@
+"""What does a small Transformer learn of Tiny Shakespeare?
+
+Tokens are characters, the last tenth is the test text. The Transformer has
+two blocks, width 64, four heads, d_ff 256 and sees 64 characters; batches of
+16 random windows, AdamW at 0.005, in float32, torch.manual_seed(0) to (4).
+Losses are nats per character of the test text: median, lowest and highest of
+the five, and the perplexity of the median. The text comes from where
+chapter 14 takes it; without it (no file, no network) nothing is computed.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+import torch
+
+from tests.chapters import functions
+
+CHAPTER = functions("14")
+
+QUESTION = "What does a small Transformer learn of Tiny Shakespeare?"
+COLUMNS = ["predictor", "median", "lowest", "highest", "perplexity"]
+ROWS = {"all characters alike": [None], "frequencies": [0], "pairs": [1],
+        "Transformer, 300 steps": [300], "Transformer, 1000 steps": [1000],
+        "Transformer, 2000 steps": [2000]}
+FORMATS = ["{:.2f}"] * 3 + ["{:.1f}"]
+QUICK = "pairs"
+TOLERANCE = 0.05
+
+
+@cache
+def parts():
+    """Training ids, test ids, number of distinct characters."""
+    text, title = CHAPTER.course_text()
+    if title != "Tiny Shakespeare":
+        raise FileNotFoundError("this table is Tiny Shakespeare's")
+    letters = {letter: i for i, letter in enumerate(sorted(set(text)))}
+    ids = torch.tensor([letters[letter] for letter in text])
+    cut = len(ids) * 9 // 10
+    return ids[:cut], ids[cut:], len(letters)
+
+
+def windows(ids, starts, n=64):
+    """Pieces of n + 1 tokens: (len(starts), n + 1)."""
+    return ids[starts[:, None] + torch.arange(n + 1)]
+
+
+def tiles(ids, n=64):
+    """Windows one behind the other: each token but the first is a target."""
+    return windows(ids, torch.arange(0, len(ids) - n, n))
+
+
+def trained(ids, steps, seed, wire):
+    """The model after so many batches of windows from ids."""
+    torch.manual_seed(seed)
+    model = CHAPTER.TorchTransformer(
+        wire=wire, n_vocab=parts()[2], n_max=64, d_model=64, h=4)
+    generator = torch.Generator().manual_seed(seed)
+    starts = torch.randint(len(ids) - 64, (steps * 16,), generator=generator)
+    CHAPTER.train(model, windows(ids, starts).view(steps, 16, 65), lr=0.005)
+    return model
+
+
+@cache
+def losses(steps):
+    """Losses on the test text: one for a table, five for a Transformer."""
+    ids, test, n_vocab = parts()
+    if steps is None:
+        return [math.log(n_vocab)]
+    if steps == 0:
+        counts = torch.bincount(ids, minlength=n_vocab) + 1.0
+        return [-(counts / counts.sum()).log()[test].mean().item()]
+    if steps == 1:
+        counts = torch.bincount(ids[:-1] * n_vocab + ids[1:],
+                                minlength=n_vocab**2) + 1.0
+        counts = counts.view(n_vocab, n_vocab)
+        p = counts / counts.sum(dim=1, keepdim=True)
+        return [-p[test[:-1], test[1:]].log().mean().item()]
+    return [CHAPTER.losses_at(trained(ids, steps, seed, CHAPTER.pre_norm),
+                              tiles(test)).mean().item() for seed in range(5)]
+
+
+def cell(steps, i):
+    found = losses(steps)
+    return (np.median, min, max, lambda x: math.exp(np.median(x)))[i](found)
