@@ -7,7 +7,8 @@ from chapters import cells, each_chapter
 
 CARRIED = {"numpy", "matplotlib", "torch"}
 NETWORK = {"ftplib", "http", "socket", "subprocess", "urllib"}
-DOWNLOADS = {"14_training_a_transformer", "18_fast_weight_transformer"}      # and does without, if it must
+# and do without, if they must
+DOWNLOADS = {"14_training_a_transformer", "18_fast_weight_transformer"}
 
 
 @each_chapter
