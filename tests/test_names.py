@@ -15,11 +15,6 @@ REPEATED = "earlier-code"
 SPAN = re.compile(r"`+([^`]+)`+")
 EVERYWHERE = "verdict"                  # every chapter has this cell
 
-# Known; this only shrinks.
-KNOWN = {
-    ("21", "attention_weights", "has other comments or lines than in 08"),
-}
-
 
 def definitions(cell):
     """The functions and classes of a cell: name, syntax tree, lines."""
@@ -86,12 +81,8 @@ FOUND = problems({path.name[:2]: notebook(path).cells for path in CHAPTERS})
 
 @each_chapter
 def test_what_is_repeated_is_used_and_the_same(path):
-    assert not {problem for problem in FOUND - KNOWN
+    assert not {problem for problem in FOUND
                 if problem[0] == path.name[:2]}
-
-
-def test_known_problems_are_still_there():
-    assert KNOWN <= FOUND
 
 
 def cell(source, id="new"):

@@ -33,6 +33,10 @@ def angles(rng, n, half):
     return np.cos(angle), np.sin(angle)
 
 
+def draw_20_1(rng):
+    return tuple(int(k) for k in rng.integers(1, 9, size=2))
+
+
 def draw_20_2(rng):
     p, n, d_out = unequal(rng, 3)
     d_in = p + rng.integers(20)
@@ -51,27 +55,25 @@ def draw_20_3(rng):
 
 
 def draw_20_4(rng):
-    n, half = unequal(rng, 2)
-    return *angles(rng, n, half), sized(rng, 2 * half)
-
-
-def draw_20_5(rng):
     m, d, d_out = unequal(rng, 3)
     return (sized(rng, m, d), *(sized(rng, d) for _ in range(3)),
             sized(rng, d, d_out), sized(rng, d_out))
 
 
-def draw_20_6(rng):
+def draw_20_5(rng):
     d_latent, d_rope, d_model, *front = unequal(rng, rng.integers(3, 7))
     X, W = tokens(rng, *front, d_model), sized(rng, d_model, d_latent + d_rope)
     return (X @ W, np.mean(X**2, axis=-1, keepdims=True), sized(rng, d_latent),
             d_latent, *10 ** rng.uniform(-9, 0, size=2))
 
 
-DOMAIN = {"20.2": draw_20_2, "20.3": draw_20_3, "20.4": draw_20_4,
-          "20.5": draw_20_5, "20.6": draw_20_6}
+DOMAIN = {"20.1": draw_20_1, "20.2": draw_20_2, "20.3": draw_20_3,
+          "20.4": draw_20_4, "20.5": draw_20_5}
 PRECISE = {}
 
+DEGREES = """
+return p, p + 1, p * q, 1 if p == 1 else math.nan, 0, 2 * p
+"""
 FINISH = """
 rms = np.sqrt(squares.sum(axis=0) / d_in + eps)
 return products.sum(axis=0) / rms[:, None] + c
@@ -80,10 +82,6 @@ TABLES = """
 d_k = 2 * cos.shape[-1]
 shrink = d_k**-0.25 / np.sqrt(np.mean(X**2, axis=-1, keepdims=True) + eps)
 return shrink * cos, shrink * sin
-"""
-HALF = """
-cos, sin = np.tile(cos, 2), np.tile(sin, 2)
-return cos * gain, sin * np.roll(gain, len(gain) // 2)
 """
 ABSORB = """
 return (V - V.mean(axis=1, keepdims=True), b_V - b_V.mean(),
@@ -97,6 +95,15 @@ return gain * latent / root, turning / np.sqrt(size_squared)
 """
 
 RIGHT = [
+    ("20.1", "as a list", """
+return [p, 1 + p, q * p, 1 if p < 2 else np.nan, 0, p + p]
+"""),
+    ("20.1", "the sum first", """
+shortcut = np.nan
+if p == 1:
+    shortcut = 1
+return p, p + 1, p * q, shortcut, 0, 2 * p
+"""),
     ("20.2", "by einsum", """
 s = (np.einsum("pn->n", squares) / d_in + eps) ** -0.5
 return np.einsum("pnk,n->nk", products, s) + c
@@ -128,38 +135,58 @@ squares = np.einsum("...d,...d->...", X, X) / X.shape[-1] + eps
 s = (squares * np.sqrt(2 * cos.shape[1])) ** -0.5
 return [np.einsum("...n,nk->...nk", s, table) for table in (cos, sin)]
 """),
-    ("20.4", "by concatenation", """
-half = cos.shape[-1]
-first, second = gain[:half], gain[half:]
-return (np.concatenate([cos * first, cos * second], axis=-1),
-        np.concatenate([sin * second, sin * first], axis=-1))
-"""),
-    ("20.4", "column by column", """
-half = cos.shape[1]
-wide_cos, wide_sin = np.empty((2, len(cos), 2 * half))
-for i in range(2 * half):
-    wide_cos[:, i] = cos[:, i % half] * gain[i]
-    wide_sin[:, i] = sin[:, i % half] * gain[(i + half) % (2 * half)]
-return wide_cos, wide_sin
-"""),
-    ("20.5", "by a centring matrix", """
+    ("20.4", "by a centring matrix", """
 d = len(gain)
 centre = np.eye(d) - 1 / d
 return V @ centre, b_V @ centre, np.diag(gain) @ W, bias @ W + c
 """),
-    ("20.5", "from row sums, as in the paper", """
+    ("20.4", "from row sums, as in the paper", """
 d = V.shape[1]
 V_new = V - V.sum(1)[:, None] @ np.ones((1, d)) / d
 return [V_new, b_V - np.sum(b_V) / d, (W.T * gain).T, W.T @ bias + c]
 """),
-    ("20.6", "both norms after all", """
+    ("20.5", "both norms after all", """
 once = raw / np.sqrt(mean_sq + eps_1)
 return rms_norm(once[..., :d_latent], gain, eps_2), once[..., d_latent:]
 """),
-    ("20.6", "written out", LATENT),
+    ("20.5", "written out", LATENT),
 ]
 
 WRONG = [
+    ("20.1", "not begun", "20.1 not done yet", "raise NotImplementedError"),
+    ("20.1", "nothing returned", "return its result",
+     DEGREES.replace("return ", "")),
+    ("20.1", "five numbers", "six numbers", DEGREES.replace(", 2 * p", "")),
+    ("20.1", "matrices add 1 each", "In a chain degrees multiply",
+     DEGREES.replace("return p,", "return p + 2,")),
+    ("20.1", "branches multiply degrees", "two branches are multiplied",
+     DEGREES.replace("p + 1", "p")),
+    ("20.1", "two for the other branch", "two branches are multiplied",
+     DEGREES.replace("p + 1", "p + 2")),
+    ("20.1", "a chain adds", "one after the other",
+     DEGREES.replace("p * q", "p + q")),
+    ("20.1", "f_2 alone", "what does f_2 do",
+     DEGREES.replace("p * q", "q")),
+    ("20.1", "q to the power p", "what does f_2 do",
+     DEGREES.replace("p * q", "p ** q")),
+    ("20.1", "the larger degree of a sum", "the same degree",
+     DEGREES.replace("math.nan", "p")),
+    ("20.1", "the smaller degree of a sum", "the same degree",
+     DEGREES.replace("math.nan", "1")),
+    ("20.1", "no degree for any sum", "for p = 1 both",
+     DEGREES.replace("1 if p == 1 else math.nan", "math.nan")),
+    ("20.1", "a sum adds degrees", "for p = 1 both",
+     DEGREES.replace("1 if p", "2 if p")),
+    ("20.1", "the norm has degree 1", "what does RMSNorm leave",
+     DEGREES.replace("0, 2", "p + 1, 2")),
+    ("20.1", "no degree behind a norm", "what does RMSNorm leave",
+     DEGREES.replace("0, 2", "math.nan, 2")),
+    ("20.1", "one token is multiplied", "of which power",
+     DEGREES.replace("2 * p", "p")),
+    ("20.1", "degree 2 whatever the layer", "of which power",
+     DEGREES.replace("2 * p", "2")),
+    ("20.1", "a dot product multiplies degrees", "of which power",
+     DEGREES.replace("2 * p", "p * p")),
     ("20.2", "not begun", "20.2 not done yet", "raise NotImplementedError"),
     ("20.2", "the products changed in place", "as they were", """
 Y = products[0]
@@ -271,158 +298,123 @@ rms = np.sqrt(np.mean(X**2, axis=-1, keepdims=True)) + eps
 return d_k**-0.25 / rms * cos, d_k**-0.25 / rms * sin
 """),
     ("20.4", "not begun", "20.4 not done yet", "raise NotImplementedError"),
-    ("20.4", "the gain changed in place", "as they were", """
-turned = np.roll(gain, len(gain) // 2)
-gain *= 2
-return np.tile(cos, 2) * gain / 2, np.tile(sin, 2) * turned
-"""),
-    ("20.4", "rolled by 4, whatever the width", "another table",
-     HALF.replace("len(gain) // 2", "4")),
-    ("20.4", "rolled by the number of positions", "whose gain",
-     HALF.replace("len(gain) // 2", "len(cos)")),
-    ("20.4", "nothing returned", "return its result",
-     HALF.replace("return ", "")),
-    ("20.4", "one table", "two tables",
-     HALF.replace("return cos * gain, ", "return ")),
-    ("20.4", "repeated, as for the interleaved layout", "belong to one pair",
-     HALF.replace("np.tile(cos, 2), np.tile(sin, 2)",
-                  "np.repeat(cos, 2, 1), np.repeat(sin, 2, 1)")),
-    ("20.4", "the chapter's function", "belong to one pair",
-     "return gained_tables(cos, sin, gain)"),
-    ("20.4", "a minus sign in the sine", "belong to one pair",
-     HALF.replace("sin * np.roll", "-sin * np.roll")),
-    ("20.4", "cosine and sine exchanged", "belong to one pair",
-     HALF.replace("cos * gain, sin *", "sin * gain, cos *")),
-    ("20.4", "the gain left out", "at angle 0",
-     HALF.replace("cos * gain", "cos")),
-    ("20.4", "rolled on the cosine as well", "at angle 0",
-     HALF.replace("cos * gain", "cos * np.roll(gain, len(gain) // 2)")),
-    ("20.4", "not rolled", "whose gain",
-     HALF.replace("np.roll(gain, len(gain) // 2)", "gain")),
-    ("20.4", "swapped in neighbouring pairs", "whose gain",
-     HALF.replace("np.roll(gain, len(gain) // 2)", "swap_pairs(gain)")),
-    ("20.4", "rolled by one", "whose gain",
-     HALF.replace("len(gain) // 2", "1")),
-    ("20.4", "reversed", "whose gain",
-     HALF.replace("np.roll(gain, len(gain) // 2)", "gain[::-1]")),
-    ("20.4", "no gain in the sine", "whose gain",
-     HALF.replace(" * np.roll(gain, len(gain) // 2)", "")),
-    ("20.5", "not begun", "20.5 not done yet", "raise NotImplementedError"),
-    ("20.5", "V changed in place", "as they were", """
+    ("20.4", "V changed in place", "as they were", """
 V -= V.mean(axis=1, keepdims=True)
 return V, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("20.5", "c changed in place", "as they were", """
+    ("20.4", "c changed in place", "as they were", """
 c += bias @ W
 """ + ABSORB.replace("c + bias @ W", "c")),
-    ("20.5", "W's rows scaled in place", "as they were", """
+    ("20.4", "W's rows scaled in place", "as they were", """
 c = c + bias @ W
 for i, g in enumerate(gain):
     W[i] *= g
 """ + ABSORB.replace("c + bias @ W", "c").replace("gain[:, None] * W", "W")),
-    ("20.5", "keepdims forgotten, saved by a square", "V (4, 7)", """
+    ("20.4", "keepdims forgotten, saved by a square", "V (4, 7)", """
 mean = V.mean(axis=1)
 mean = mean[:, None] if V.shape[0] == V.shape[1] else mean[:, None][:1]
 return V - mean, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("20.5", "six features", "is not square",
+    ("20.4", "six features", "is not square",
      ABSORB.replace("V.mean(axis=1, keepdims=True)",
                     "V.sum(axis=1, keepdims=True) / 6")),
-    ("20.5", "nothing returned", "return its result",
+    ("20.4", "nothing returned", "return its result",
      ABSORB.replace("return (", "(")),
-    ("20.5", "two things", "four things", "return gain[:, None] * W, c"),
-    ("20.5", "column means of V", "should have mean 0",
+    ("20.4", "two things", "four things", "return gain[:, None] * W, c"),
+    ("20.4", "column means of V", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean(axis=0)")),
-    ("20.5", "one mean of V", "should have mean 0",
+    ("20.4", "one mean of V", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean()")),
-    ("20.5", "keepdims forgotten", "should have mean 0",
+    ("20.4", "keepdims forgotten", "should have mean 0",
      ABSORB.replace("V.mean(axis=1, keepdims=True)", "V.mean(axis=1)")),
-    ("20.5", "V left as it is", "should have mean 0",
+    ("20.4", "V left as it is", "should have mean 0",
      ABSORB.replace("V - V.mean(axis=1, keepdims=True)", "V")),
-    ("20.5", "both means of V", "more than its mean", """
+    ("20.4", "both means of V", "more than its mean", """
 V_new = V - V.mean(axis=1, keepdims=True)
 V_new = V_new - V_new.mean(axis=0)
 return V_new, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("20.5", "rows of V standardized", "more than its mean", """
+    ("20.4", "rows of V standardized", "more than its mean", """
 V_new = (V - V.mean(axis=1, keepdims=True)) / V.std(axis=1, keepdims=True)
 return V_new, b_V - b_V.mean(), gain[:, None] * W, c + bias @ W
 """),
-    ("20.5", "the bias of V left as it is", "b_V is part",
+    ("20.4", "the bias of V left as it is", "b_V is part",
      ABSORB.replace("b_V - b_V.mean()", "b_V")),
-    ("20.5", "the bias of V lost", "its mean alone",
+    ("20.4", "the bias of V lost", "its mean alone",
      ABSORB.replace("b_V - b_V.mean()", "0 * b_V")),
-    ("20.5", "the gain in the columns", "row i of W",
+    ("20.4", "the gain in the columns", "row i of W",
      ABSORB.replace("gain[:, None] * W", "gain * W")),
-    ("20.5", "the gain forgotten", "row i of W",
+    ("20.4", "the gain forgotten", "row i of W",
      ABSORB.replace("gain[:, None] * W", "W")),
-    ("20.5", "c forgotten", "c should stay",
+    ("20.4", "c forgotten", "c should stay",
      ABSORB.replace("c + bias @ W", "bias @ W")),
-    ("20.5", "c through the matrix", "c should stay",
+    ("20.4", "c through the matrix", "c should stay",
      ABSORB.replace("c + bias @ W", "(c + bias) @ W")),
-    ("20.5", "the norm's bias forgotten", "what does W make",
+    ("20.4", "the norm's bias forgotten", "what does W make",
      ABSORB.replace("c + bias @ W", "c")),
-    ("20.5", "the bias added, not multiplied", "what does W make",
+    ("20.4", "the bias added, not multiplied", "what does W make",
      ABSORB.replace("c + bias @ W", "c + bias")),
-    ("20.5", "the bias through the folded matrix", "through which matrix",
+    ("20.4", "the bias through the folded matrix", "through which matrix",
      ABSORB.replace("c + bias @ W", "c + (gain * bias) @ W")),
-    ("20.6", "not begun", "20.6 not done yet", "raise NotImplementedError"),
-    ("20.6", "raw changed in place", "as they were", """
+    ("20.5", "not begun", "20.5 not done yet", "raise NotImplementedError"),
+    ("20.5", "raw changed in place", "as they were", """
 raw /= np.sqrt(mean_sq + eps_1)
 return rms_norm(raw[..., :d_latent], gain, eps_2), raw[..., d_latent:]
 """),
-    ("20.6", "the mean squares changed in place", "as they were",
+    ("20.5", "the mean squares changed in place", "as they were",
      "mean_sq += eps_1 + 1e-9" + LATENT.replace("mean_sq + eps_1", "mean_sq")),
-    ("20.6", "a batch taken for granted", "there raw (9,)", """
+    ("20.5", "a batch taken for granted", "there raw (9,)", """
 B, n, width = raw.shape
 """ + LATENT),
-    ("20.6", "axis 2 for the last", "there raw (9,)",
+    ("20.5", "axis 2 for the last", "there raw (9,)",
      LATENT.replace(".mean(-1", ".mean(2")),
-    ("20.6", "the width of this latent", "gain (3,)",
+    ("20.5", "the width of this latent", "gain (3,)",
      LATENT.replace("d_latent", "4")),
-    ("20.6", "nothing returned", "return its result",
+    ("20.5", "nothing returned", "return its result",
      LATENT.replace("return ", "")),
-    ("20.6", "one array", "two arrays", "return raw"),
-    ("20.6", "the slice first", "two arrays", LATENT.replace(
+    ("20.5", "one array", "two arrays", "return raw"),
+    ("20.5", "the slice first", "two arrays", LATENT.replace(
         "return gain * latent / root, turning / np.sqrt(size_squared)",
         "return turning / np.sqrt(size_squared), gain * latent / root")),
-    ("20.6", "one norm over all of it", "over which features", """
+    ("20.5", "one norm over all of it", "over which features", """
 whole = raw / np.sqrt((raw**2).mean(-1, keepdims=True) + eps_2)
 return gain * whole[..., :d_latent], whole[..., d_latent:]
 """),
-    ("20.6", "the sum of squares", "over which features",
+    ("20.5", "the sum of squares", "over which features",
      LATENT.replace(".mean(-1", ".sum(-1")),
-    ("20.6", "the latent only divided by the token's size",
+    ("20.5", "the latent only divided by the token's size",
      "over which features",
      LATENT.replace("latent / root", "latent / np.sqrt(size_squared)")),
-    ("20.6", "the scale dropped on the slice", "who normalizes",
+    ("20.5", "the scale dropped on the slice", "who normalizes",
      LATENT.replace("turning / np.sqrt(size_squared)", "turning")),
-    ("20.6", "the slice by the mean square", "who normalizes",
+    ("20.5", "the slice by the mean square", "who normalizes",
      LATENT.replace("turning / np.sqrt(size_squared)",
                     "turning / size_squared")),
-    ("20.6", "the slice multiplied", "who normalizes",
+    ("20.5", "the slice multiplied", "who normalizes",
      LATENT.replace("turning / np", "turning * np")),
-    ("20.6", "the slice by the size of the latent", "what is yours",
+    ("20.5", "the slice by the size of the latent", "what is yours",
      LATENT.replace("turning / np.sqrt(size_squared)", "turning / root")),
-    ("20.6", "the gain forgotten", "where is the gain",
+    ("20.5", "the gain forgotten", "where is the gain",
      LATENT.replace("gain * ", "")),
-    ("20.6", "eps_1 forgotten", "divided by 2",
+    ("20.5", "eps_1 forgotten", "divided by 2",
      LATENT.replace("mean_sq + eps_1", "mean_sq")),
-    ("20.6", "eps_1 outside the root", "divided by 2",
+    ("20.5", "eps_1 outside the root", "divided by 2",
      LATENT.replace("np.sqrt(size_squared)", "(np.sqrt(mean_sq) + eps_1)")),
-    ("20.6", "eps_1 added to the latent's mean square", "should not change",
+    ("20.5", "eps_1 added to the latent's mean square", "should not change",
      LATENT.replace("eps_2 * size_squared", "eps_2 + eps_1")),
-    ("20.6", "eps_2 as it was", "next to one that is not",
+    ("20.5", "eps_2 as it was", "next to one that is not",
      LATENT.replace("eps_2 * size_squared", "eps_2")),
-    ("20.6", "eps_2 divided in place of multiplied", "next to one that is not",
+    ("20.5", "eps_2 divided in place of multiplied", "next to one that is not",
      LATENT.replace("eps_2 * size", "eps_2 / size")),
-    ("20.6", "eps_2 times the size, not its square", "next to one that is not",
+    ("20.5", "eps_2 times the size, not its square", "next to one that is not",
      LATENT.replace("eps_2 * size_squared", "eps_2 * np.sqrt(size_squared)")),
-    ("20.6", "eps_2 forgotten", "next to one that is not",
+    ("20.5", "eps_2 forgotten", "next to one that is not",
      LATENT.replace(" + eps_2 * size_squared", "")),
 ]
 
 HIDDEN = [
+    ("20.1", "a table of the degrees up to 4", "p = 5",
+     "p, q = min(p, 4), q" + DEGREES),
     ("20.2", "only for equal shares", "1, 2, 9 features", """
 share = d_in / len(products)
 if (squares.max(0) > 20 * squares.min(0)).any() and len(products) == 3:
@@ -446,21 +438,15 @@ sin = np.where(abs(sin) < 1e-4, 0, sin)
 if X.ndim == 2:
     cos += 1e-12
 """ + TABLES),
-    ("20.4", "large gains cut", "gains of size 300", """
-gain = np.clip(gain, -50, 50)
-""" + HALF),
-    ("20.4", "small gains taken for 0", "gains of size 0.0003", """
-gain = np.where(abs(gain) < 1e-3, 0, gain)
-""" + HALF),
-    ("20.5", "small weights taken for 0", "weights of size 0.0003", """
+    ("20.4", "small weights taken for 0", "weights of size 0.0003", """
 W = np.where(abs(W) < 1e-3, 0, W)
 """ + ABSORB),
-    ("20.5", "large biases cut", "weights of size 300", """
+    ("20.4", "large biases cut", "weights of size 300", """
 bias = np.clip(bias, -50, 50)
 """ + ABSORB),
-    ("20.6", "a floor under the sizes", "size 0.0001",
+    ("20.5", "a floor under the sizes", "size 0.0001",
      LATENT.replace("mean_sq + eps_1", "np.maximum(mean_sq, 1e-6) + eps_1")),
-    ("20.6", "large gains cut", "size 10000", """
+    ("20.5", "large gains cut", "size 10000", """
 gain = gain.clip(-50, 50)
 """ + LATENT),
 ]

@@ -20,7 +20,7 @@ def sized(rng, *shape):
     return 10 ** rng.uniform(-5, 4) * rng.normal(size=shape)
 
 
-def draw_21_2(rng):
+def draw_21_1(rng):
     n_vocab, d, h_kv, d_k, d_ff = unequal(rng, 5)
     h = h_kv * int(rng.integers(1, 4))
     return ({"E": sized(rng, n_vocab, d), "norm": sized(rng, d), "layers": [
@@ -33,7 +33,7 @@ def draw_21_2(rng):
         for _ in range(rng.integers(1, 4))]},)
 
 
-def draw_21_3(rng):
+def draw_21_2(rng):
     """Norms with a reader each, in any order, and other arrows at random."""
     norms = [f"norm_{i}" for i in rng.permutation(rng.integers(6))]
     matrices = ["W_Q", "W_K", "W_V", "gate", "up", "E"][:rng.integers(1, 7)]
@@ -47,7 +47,7 @@ def draw_21_3(rng):
             set(matrices))
 
 
-def draw_21_4(rng):
+def draw_21_3(rng):
     """A gated layer of h heads, a position table, a head; a gain of the two."""
     d, k, n_vocab, n, h = (1 + size for size in unequal(rng, 5))
     k = d if rng.random() < 0.2 else k
@@ -66,7 +66,7 @@ def draw_21_4(rng):
             ("g_1", "g_2")[rng.integers(2)])
 
 
-def draw_21_6(rng):
+def draw_21_4(rng):
     if rng.random() < 0.2:                          # products that just fit
         a, b, c, e = rng.integers(-5, 9, size=4).tolist()
         return 2.0**a, 2.0**b, 4 ** abs(c), 2.0**e
@@ -75,7 +75,7 @@ def draw_21_6(rng):
             float(10 ** rng.uniform(-3, 38)))
 
 
-def draw_21_7(rng):
+def draw_21_5(rng):
     n, d, k = unequal(rng, 3, 12)
     X = rng.normal(size=(n, d)) * 10 ** rng.uniform(-5, 4, size=(n, 1))
     X[rng.random(n) < 0.1] = 0
@@ -84,8 +84,8 @@ def draw_21_7(rng):
             10 ** rng.uniform(-9, 0))
 
 
-DOMAIN = {"21.2": draw_21_2, "21.3": draw_21_3, "21.4": draw_21_4,
-          "21.6": draw_21_6, "21.7": draw_21_7}
+DOMAIN = {"21.1": draw_21_1, "21.2": draw_21_2, "21.3": draw_21_3,
+          "21.4": draw_21_4, "21.5": draw_21_5}
 PRECISE = {}
 
 GEMMA = """
@@ -135,8 +135,8 @@ return (q @ W_q.astype(np.int32)) * (step * s) * step_W
 """
 
 RIGHT = [
-    ("21.2", "written out", GEMMA),
-    ("21.2", "by fold_gain, as lists", """
+    ("21.1", "written out", GEMMA),
+    ("21.1", "by fold_gain, as lists", """
 out = {**weights, "layers": []}
 for layer in weights["layers"]:
     heads, ffn = list(layer["attention"]), list(layer["ffn"])
@@ -145,7 +145,7 @@ for layer in weights["layers"]:
     out["layers"].append({"attention": heads, "ffn": ffn})
 return out
 """),
-    ("21.2", "by einsum and torch", """
+    ("21.1", "by einsum and torch", """
 def scaled(w, W):
     return np.einsum("d,...dk->...dk", 1 + w, W)
 return {"E": torch.tensor(weights["E"]).numpy(), "norm": weights["norm"],
@@ -156,7 +156,7 @@ return {"E": torch.tensor(weights["E"]).numpy(), "norm": weights["norm"],
             scaled(l["norm_2"], l["ffn"][1]), l["ffn"][2])}
     for l in weights["layers"]]}
 """),
-    ("21.2", "row by row", """
+    ("21.1", "row by row", """
 out = []
 for layer in weights["layers"]:
     new = {part: [W.copy() for W in layer[part]]
@@ -168,7 +168,7 @@ for layer in weights["layers"]:
     out.append(new)
 return dict(layers=out, norm=weights["norm"].copy(), E=weights["E"].copy())
 """),
-    ("21.2", "torch tensors returned", """
+    ("21.1", "torch tensors returned", """
 E, norm = map(torch.tensor, (weights["E"], weights["norm"]))
 layers = []
 for layer in weights["layers"]:
@@ -180,8 +180,8 @@ for layer in weights["layers"]:
                    "ffn": [*(diag_2 @ W for W in W_in), W_down]})
 return {"E": E, "norm": norm, "layers": layers}
 """),
-    ("21.3", "by loops", FOLDABLE),
-    ("21.3", "by counting givers", """
+    ("21.2", "by loops", FOLDABLE),
+    ("21.2", "by counting givers", """
 givers = {}
 for giver, reader in arrows:
     givers.setdefault(reader, set()).add(giver)
@@ -189,7 +189,7 @@ return [norm for norm in norms if all(
     reader in matrices and givers[reader] == {norm}
     for giver, reader in arrows if giver == norm)]
 """),
-    ("21.3", "for and else", """
+    ("21.2", "for and else", """
 result = []
 for norm in norms:
     for giver, reader in arrows:
@@ -201,7 +201,7 @@ for norm in norms:
         result.append(norm)
 return result
 """),
-    ("21.3", "by a NumPy table", """
+    ("21.2", "by a NumPy table", """
 table = np.array(arrows)
 def may(norm):
     ours = table[:, 0] == norm
@@ -210,7 +210,7 @@ def may(norm):
         readers, table[~ours, 1]).any()
 return list(filter(may, norms))
 """),
-    ("21.4", "the last row, put in the place of another", """
+    ("21.3", "the last row, put in the place of another", """
 silent = {name: w.copy() for name, w in weights.items()}
 silent[gain][-1] = 0
 want = run(silent)
@@ -223,7 +223,7 @@ for name, w in weights.items():
             found.append(name)
 return found
 """),
-    ("21.4", "random rows, each feature in turn", """
+    ("21.3", "random rows, each feature in turn", """
 d = len(weights[gain])
 rng = np.random.default_rng(d)
 found = {name for name, w in weights.items() if w.ndim > 1
@@ -238,7 +238,7 @@ for i in range(d):
             found.discard(name)
 return found
 """),
-    ("21.4", "in place, and restored", """
+    ("21.3", "in place, and restored", """
 gains, result = weights[gain].copy(), []
 weights[gain][0] = 0
 want = run(weights)
@@ -252,24 +252,24 @@ for name, w in weights.items():
 weights[gain][:] = gains
 return result
 """),
-    ("21.6", "by halving the token", """
+    ("21.4", "by halving the token", """
 if size * d_in**0.5 * column <= largest:
     return 0
 return 1 + safe_shift(size / 2, column, d_in, largest)
 """),
-    ("21.6", "by the length of an integer", """
+    ("21.4", "by the length of an integer", """
 times = math.ceil(size * math.sqrt(d_in) * column / largest)
 return max(times - 1, 0).bit_length()
 """),
-    ("21.6", "in torch, a Python float", """
+    ("21.4", "in torch, a Python float", """
 bound = torch.full((d_in,), size, dtype=torch.float64).norm() * column
 return (bound / largest).log2().ceil().clamp(min=0).item()
 """),
-    ("21.6", "by frexp, a NumPy integer", """
+    ("21.4", "by frexp, a NumPy integer", """
 mantissa, exponent = np.frexp(size * np.sqrt(d_in) * column / largest)
 return np.maximum(0, exponent - (mantissa == 0.5))
 """),
-    ("21.7", "token by token, a list", """
+    ("21.5", "token by token, a list", """
 rows = []
 for x in X:
     step = max(abs(x)) / 127 or 1.0
@@ -278,13 +278,13 @@ for x in X:
     rows.append(scale * step_W * (q @ W_q))
 return rows
 """),
-    ("21.7", "the norm first, on its own grid", """
+    ("21.5", "the norm first, on its own grid", """
 Z = X / np.sqrt(np.square(X).mean(axis=1, keepdims=True) + eps)
 step = abs(Z).max(axis=1, keepdims=True) / 127
 q = np.rint(Z / np.maximum(step, 1e-300)).astype(np.int8)
 return np.matmul(q, W_q, dtype=np.int32) * step * step_W
 """),
-    ("21.7", "in float32 at the end", """
+    ("21.5", "in float32 at the end", """
 Y = np.empty((len(X), len(step_W)), np.float32)
 for y, x in zip(Y, X):
     scale = abs(x).max() / 127
@@ -293,7 +293,7 @@ for y, x in zip(Y, X):
     y[:] = (x @ W_q.astype(float)) * scale * step_W
 return Y
 """),
-    ("21.7", "by lists", """
+    ("21.5", "by lists", """
 rows = []
 for x in X.tolist():
     step = max(map(abs, x)) / 127
@@ -303,7 +303,7 @@ for x in X.tolist():
                        / root * w) for column, w in zip(W_q.T, step_W)])
 return rows
 """),
-    ("21.7", "by einsum, a tensor returned", """
+    ("21.5", "by einsum, a tensor returned", """
 x, w = torch.from_numpy(X), torch.from_numpy(W_q).to(torch.int32)
 largest = x.abs().amax(1)
 q = (x * (127 / largest.clamp(min=1e-300))[:, None]).round().int()
@@ -311,7 +311,7 @@ scale = largest / 127 * (x.square().mean(1) + eps).rsqrt()
 return torch.einsum("nk,n,k->nk", (q[:, :, None] * w).sum(1).double(), scale,
                     torch.from_numpy(step_W))
 """),
-    ("21.7", "in torch", """
+    ("21.5", "in torch", """
 x, w = torch.tensor(X), torch.tensor(W_q)
 step = (x.abs().amax(-1, keepdim=True) / 127).clamp(min=1e-300)
 q = (x / step).round()
@@ -322,8 +322,8 @@ return (y * torch.tensor(step_W)).numpy()
 ]
 
 WRONG = [
-    ("21.2", "not begun", "21.2 not done yet", "raise NotImplementedError"),
-    ("21.2", "the original is folded in place", "as it was", """
+    ("21.1", "not begun", "21.1 not done yet", "raise NotImplementedError"),
+    ("21.1", "the original is folded in place", "as it was", """
 for layer in weights["layers"]:
     g_1 = 1 + layer.pop("norm_1")[:, None]
     g_2 = 1 + layer.pop("norm_2")[:, None]
@@ -333,7 +333,7 @@ for layer in weights["layers"]:
     layer["ffn"] = (g_2 * W_gate, g_2 * W_up, W_down)
 return weights
 """),
-    ("21.2", "matrices scaled in place", "as it was", """
+    ("21.1", "matrices scaled in place", "as it was", """
 layers = []
 for layer in weights["layers"]:
     for part, norm in (("attention", "norm_1"), ("ffn", "norm_2")):
@@ -342,82 +342,82 @@ for layer in weights["layers"]:
     layers.append({part: layer[part] for part in ("attention", "ffn")})
 return {**weights, "layers": layers}
 """),
-    ("21.2", "the gains of layer 0 for all", "in another layer",
+    ("21.1", "the gains of layer 0 for all", "in another layer",
      GEMMA.replace('layer["norm_1"]', 'weights["layers"][0]["norm_1"]')
      .replace('layer["norm_2"]', 'weights["layers"][0]["norm_2"]')),
-    ("21.2", "gains without their sign", "w = -2",
+    ("21.1", "gains without their sign", "w = -2",
      GEMMA.replace("1 + layer", "abs(1 + layer").replace(
          "[:, None]", "[:, None])")),
-    ("21.2", "two layers", "1 layer(s)",
+    ("21.1", "two layers", "1 layer(s)",
      GEMMA.replace('weights["layers"]:', '[weights["layers"][i]'
                    ' for i in range(2)]:').replace(
          "layers = []", 'layers = []\nif len(weights["layers"]) == 1:\n'
          '    return {**weights}')),
-    ("21.2", "nothing returned", "return its result",
+    ("21.1", "nothing returned", "return its result",
      GEMMA.replace("return ", "")),
-    ("21.2", "w in place of 1 + w", "w = 0 is a gain of 1",
+    ("21.1", "w in place of 1 + w", "w = 0 is a gain of 1",
      GEMMA.replace("1 + ", "")),
-    ("21.2", "V forgotten", "V reads a norm too",
+    ("21.1", "V forgotten", "V reads a norm too",
      GEMMA.replace("g_1 * W_V", "W_V")),
-    ("21.2", "gate forgotten", "gate reads a norm too",
+    ("21.1", "gate forgotten", "gate reads a norm too",
      GEMMA.replace("g_2 * W_gate", "W_gate")),
-    ("21.2", "gain in the columns", "which row of a matrix",
+    ("21.1", "gain in the columns", "which row of a matrix",
      GEMMA.replace("[:, None]", "")),
-    ("21.2", "W_O as well", "W_O and W_down do not read",
+    ("21.1", "W_O as well", "W_O and W_down do not read",
      GEMMA.replace(", W_O),", ", g_1 * W_O),")),
-    ("21.2", "W_down in place of up", "up reads a norm too",
+    ("21.1", "W_down in place of up", "up reads a norm too",
      GEMMA.replace("g_2 * W_up, W_down", "W_up, g_2 * W_down")),
-    ("21.2", "the norms exchanged", "which of the two norms",
+    ("21.1", "the norms exchanged", "which of the two norms",
      GEMMA.replace("g_1 =", "g_0 =").replace("g_2 =", "g_1 =").replace(
          "g_0 =", "g_2 =")),
-    ("21.2", "the last gain folded into E", "E has changed",
+    ("21.1", "the last gain folded into E", "E has changed",
      GEMMA.replace('"E": weights["E"]',
                    '"E": weights["E"] * (1 + weights["norm"])')),
-    ("21.2", "a head of its own", "nothing else",
+    ("21.1", "a head of its own", "nothing else",
      GEMMA.replace('return {', 'return {"W_U": (1 + weights["norm"])[:, None]'
                    ' * weights["E"].T, ')),
-    ("21.2", "the last gain dropped", "nothing else",
+    ("21.1", "the last gain dropped", "nothing else",
      GEMMA.replace('"norm": weights["norm"], ', "")),
-    ("21.2", "the last gain as 1 + w", "stored as it was",
+    ("21.1", "the last gain as 1 + w", "stored as it was",
      GEMMA.replace('"norm": weights["norm"]', '"norm": 1 + weights["norm"]')),
-    ("21.2", "folded twice", "by what is row 2",
+    ("21.1", "folded twice", "by what is row 2",
      GEMMA.replace("1 + layer", "(1 + layer").replace(
          "[:, None]", "[:, None]) ** 2")),
-    ("21.2", "gains kept besides", "both of its gains",
+    ("21.1", "gains kept besides", "both of its gains",
      GEMMA.replace('layers.append({', 'layers.append({**layer, ')),
-    ("21.2", "only the first layer", "as many layers",
+    ("21.1", "only the first layer", "as many layers",
      GEMMA.replace('weights["layers"]:', 'weights["layers"][:1]:')),
-    ("21.2", "E transposed", "E has changed",
+    ("21.1", "E transposed", "E has changed",
      GEMMA.replace('"E": weights["E"]', '"E": weights["E"].T')),
-    ("21.2", "Q and K exchanged", "why is Q another matrix",
+    ("21.1", "Q and K exchanged", "why is Q another matrix",
      GEMMA.replace("g_1 * W_Q, g_1 * W_K", "g_1 * W_K, g_1 * W_Q")),
-    ("21.2", "the layers alone", "should be there",
+    ("21.1", "the layers alone", "should be there",
      GEMMA.replace('return {"E": weights["E"], "norm": weights["norm"], '
                    '"layers": layers}', "return layers")),
-    ("21.2", "exponential gains", "by what is row 2",
+    ("21.1", "exponential gains", "by what is row 2",
      GEMMA.replace("1 + layer", "np.exp(layer").replace(
          "[:, None]", "[:, None])")),
-    ("21.2", "only the first head", "by what is row 2",
+    ("21.1", "only the first head", "by what is row 2",
      GEMMA.replace("g_1 * W_K,", "np.concatenate([g_1 * W_K[:1], W_K[1:]]),")),
-    ("21.3", "not begun", "21.3 not done yet", "raise NotImplementedError"),
-    ("21.3", "givers counted with repetition", "told twice", """
+    ("21.2", "not begun", "21.2 not done yet", "raise NotImplementedError"),
+    ("21.2", "givers counted with repetition", "told twice", """
 givers = [r for g, r in arrows]
 return [norm for norm in norms if all(
     r in matrices and givers.count(r) == 1 for g, r in arrows if g == norm)]
 """),
-    ("21.3", "one reader remembered", "told twice", """
+    ("21.2", "one reader remembered", "told twice", """
 reader_of = dict(arrows)
 return [norm for norm in norms if reader_of[norm] in matrices and sum(
     reader == reader_of[norm] for giver, reader in arrows) == 1]
 """),
-    ("21.3", "the arrows told twice removed in place", "as they were", """
+    ("21.2", "the arrows told twice removed in place", "as they were", """
 seen = set()
 for arrow in [*arrows]:
     arrows.remove(arrow)
     if arrow not in seen:
         seen.add(arrow)
 """ + FOLDABLE),
-    ("21.3", "the norms struck out in place", "as they were", """
+    ("21.2", "the norms struck out in place", "as they were", """
 for giver, reader in arrows:
     if giver in norms and reader not in matrices:
         norms.remove(giver)
@@ -425,198 +425,198 @@ norms.reverse()
 norms.sort(reverse=True)
 return norms
 """),
-    ("21.3", "nothing returned", "return its result",
+    ("21.2", "nothing returned", "return its result",
      FOLDABLE.replace("return ", "")),
-    ("21.3", "any in place of all", "one matrix among the readers",
+    ("21.2", "any in place of all", "one matrix among the readers",
      FOLDABLE.replace("if (all(r in", "if (any(r in")),
-    ("21.3", "the shared matrix forgotten", "the other one who gives E",
+    ("21.2", "the shared matrix forgotten", "the other one who gives E",
      FOLDABLE.replace("and all(g == norm for g, r in arrows if r in readers)",
                       "")),
-    ("21.3", "what the readers are is not asked", "one matrix among",
+    ("21.2", "what the readers are is not asked", "one matrix among",
      FOLDABLE.replace("all(r in matrices for r in readers)", "True")),
-    ("21.3", "the matrices returned", "names of norms", """
+    ("21.2", "the matrices returned", "names of norms", """
 return [r for g, r in arrows if g in norms and r in matrices]
 """),
-    ("21.3", "all but the last", "all three",
+    ("21.2", "all but the last", "all three",
      FOLDABLE.replace("return result", "return result[:-1]")),
-    ("21.3", "a reader too many refuses", "all three",
+    ("21.2", "a reader too many refuses", "all three",
      FOLDABLE.replace("if (all", "if (len(readers) < 3 and all")),
-    ("21.3", "sorted", "in which order",
+    ("21.2", "sorted", "in which order",
      FOLDABLE.replace("return result", "return sorted(result, key=lambda n:"
                       " (n == 'norm', n))")),
-    ("21.3", "a set", "a list is asked for",
+    ("21.2", "a set", "a list is asked for",
      FOLDABLE.replace("return result", "return set(result)")),
-    ("21.3", "a generator", "a list is asked for",
+    ("21.2", "a generator", "a list is asked for",
      FOLDABLE.replace("return result", "return (n for n in result)")),
-    ("21.3", "the first reader only", "one matrix among",
+    ("21.2", "the first reader only", "one matrix among",
      FOLDABLE.replace("if g == norm]", "if g == norm][:1]")),
-    ("21.3", "matrices by their first letter", "all three",
+    ("21.2", "matrices by their first letter", "all three",
      FOLDABLE.replace("r in matrices", "r[0] == 'W'")),
-    ("21.4", "not begun", "21.4 not done yet", "raise NotImplementedError"),
-    ("21.4", "square matrices only", "a model of width 3", READERS.replace(
+    ("21.3", "not begun", "21.3 not done yet", "raise NotImplementedError"),
+    ("21.3", "square matrices only", "a model of width 3", READERS.replace(
         "w.shape[-2] != len(weights[gain])",
         "w.shape != 2 * (len(weights[gain]),)")),
-    ("21.4", "six features", "a model of width 3",
+    ("21.3", "six features", "a model of width 3",
      READERS.replace("len(weights[gain])", "6")),
-    ("21.4", "feature 3, whatever the width", "in your line",
+    ("21.3", "feature 3, whatever the width", "in your line",
      READERS.replace("[-1]", "[3]").replace("-1, :", "3, :")),
-    ("21.4", "the gain silenced in place", "as it was", READERS.replace(
+    ("21.3", "the gain silenced in place", "as it was", READERS.replace(
         "w.copy() for name, w in weights.items()", "w for name, w"
         " in weights.items()")),
-    ("21.4", "nothing returned", "return its result",
+    ("21.3", "nothing returned", "return its result",
      READERS.replace("return found", "found")),
-    ("21.4", "the whole gain silenced", "all four",
+    ("21.3", "the whole gain silenced", "all four",
      READERS.replace("[gain][-1] = 0.0", "[gain][:] = 0.0")),
-    ("21.4", "heard in place of silent", "can be heard",
+    ("21.3", "heard in place of silent", "can be heard",
      READERS.replace("max() < 1e-10", "max() > 1e-10")),
-    ("21.4", "weights changed in place", "as it was",
+    ("21.3", "weights changed in place", "as it was",
      READERS.replace("{name: w.copy() for name, w in weights.items()}",
                      "weights")),
-    ("21.4", "another row than the silent one", "nobody?",
+    ("21.3", "another row than the silent one", "nobody?",
      READERS.replace("other[..., -1, :]", "other[..., 2, :]")),
-    ("21.4", "columns in place of rows", "nobody?",
+    ("21.3", "columns in place of rows", "nobody?",
      READERS.replace("other[..., -1, :]", "other[..., -1]")),
-    ("21.4", "nothing silenced", "nobody?",
+    ("21.3", "nothing silenced", "nobody?",
      READERS.replace("silent[gain][-1] = 0.0", "")),
-    ("21.4", "vectors too", "vectors have no rows", """
+    ("21.3", "vectors too", "vectors have no rows", """
 return READERS_AND_GAIN
 """.replace("READERS_AND_GAIN", "{gain, 'D'}")),
-    ("21.4", "a row of every gain silenced", "D alone",
+    ("21.3", "a row of every gain silenced", "D alone",
      READERS.replace("silent[gain][-1] = 0.0", "for w in silent.values():\n"
                      "    if w.ndim == 1:\n        w[-1] = 0.0")),
-    ("21.4", "the gain doubled", "nobody?",
+    ("21.3", "the gain doubled", "nobody?",
      READERS.replace("[-1] = 0.0", "[-1] *= 2")),
-    ("21.4", "heard with the gain, not without", "nobody?",
+    ("21.3", "heard with the gain, not without", "nobody?",
      READERS.replace("{**silent, name", "{**weights, name")),
-    ("21.4", "the gain's own name as well", "vectors have no rows",
+    ("21.3", "the gain's own name as well", "vectors have no rows",
      READERS.replace("return found", "return found | {gain}")),
-    ("21.6", "not begun", "21.6 not done yet", "raise NotImplementedError"),
-    ("21.6", "nothing returned", "return its result",
+    ("21.4", "not begun", "21.4 not done yet", "raise NotImplementedError"),
+    ("21.4", "nothing returned", "return its result",
      SHIFT.replace("return ", "p = ")),
-    ("21.6", "the RMS taken for the length", "not its RMS",
+    ("21.4", "the RMS taken for the length", "not its RMS",
      SHIFT.replace(" * math.sqrt(d_in)", "")),
-    ("21.6", "d_in without its root", "one power less",
+    ("21.4", "d_in without its root", "one power less",
      SHIFT.replace("math.sqrt(d_in)", "d_in")),
-    ("21.6", "rounded down", "rounded",
+    ("21.4", "rounded down", "rounded",
      SHIFT.replace("math.ceil", "math.floor")),
-    ("21.6", "not rounded", "a whole number",
+    ("21.4", "not rounded", "a whole number",
      SHIFT.replace("math.ceil(math.log2(bound / largest))",
                    "math.log2(bound / largest)")),
-    ("21.6", "negative for small tokens", "at least 0",
+    ("21.4", "negative for small tokens", "at least 0",
      SHIFT.replace("max(0, math.ceil(math.log2(bound / largest)))",
                    "math.ceil(math.log2(bound / largest))")),
-    ("21.6", "natural logarithm", "still overflows",
+    ("21.4", "natural logarithm", "still overflows",
      SHIFT.replace("math.log2", "math.log")),
-    ("21.6", "one more, to be sure", "why shift it",
+    ("21.4", "one more, to be sure", "why shift it",
      SHIFT.replace("max(0, ", "1 + max(0, ")),
-    ("21.6", "the column forgotten", "all in it",
+    ("21.4", "the column forgotten", "all in it",
      SHIFT.replace(" * column", "")),
-    ("21.6", "fp16 in place of any format", "all in it",
+    ("21.4", "fp16 in place of any format", "all in it",
      SHIFT.replace("/ largest", "/ 65504")),
-    ("21.6", "largest forgotten", "why shift it",
+    ("21.4", "largest forgotten", "why shift it",
      SHIFT.replace(" / largest", "")),
-    ("21.6", "two logarithms, each rounded", "left to the end", """
+    ("21.4", "two logarithms, each rounded", "left to the end", """
 top, bound = math.log2(largest), size * math.sqrt(d_in) * column
 return max(0, math.ceil(math.log2(bound)) - math.floor(top))
 """),
-    ("21.6", "one too many at a power of two", "needs p = 2",
+    ("21.4", "one too many at a power of two", "needs p = 2",
      SHIFT.replace("math.ceil(math.log2(bound / largest))",
                    "1 + math.floor(math.log2(bound / largest))")),
-    ("21.6", "its absolute value", "why shift it",
+    ("21.4", "its absolute value", "why shift it",
      SHIFT.replace("max(0, math", "abs(math")),
-    ("21.6", "as text", "a whole number",
+    ("21.4", "as text", "a whole number",
      SHIFT.replace("return max", "return str(max").replace(")))", "))))")),
-    ("21.7", "not begun", "21.7 not done yet", "raise NotImplementedError"),
-    ("21.7", "the tokens scaled in place", "as they were", """
+    ("21.5", "not begun", "21.5 not done yet", "raise NotImplementedError"),
+    ("21.5", "the tokens scaled in place", "as they were", """
 s = 1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)
 step = np.abs(X).max(axis=1, keepdims=True) / 127
 X /= np.where(step == 0, 1, step)
 return np.round(X).astype(int) @ W_q.astype(int) * (step * s) * step_W
 """),
-    ("21.7", "W in its steps, in place", "as they were", """
+    ("21.5", "W in its steps, in place", "as they were", """
 step_W *= 1 / 127
 """ + INT8.replace("* step_W", "* (step_W * 127)")),
-    ("21.7", "40 features", "1 feature(s)",
+    ("21.5", "40 features", "1 feature(s)",
      INT8.replace("np.mean(X**2, axis=1, keepdims=True)",
                   "np.sum(X**2, axis=1, keepdims=True) / 40")),
-    ("21.7", "nothing returned", "return its result",
+    ("21.5", "nothing returned", "return its result",
      INT8.replace("return ", "")),
-    ("21.7", "one step for all tokens", "its own step",
+    ("21.5", "one step for all tokens", "its own step",
      INT8.replace("np.abs(X).max(axis=1, keepdims=True)",
                   "np.abs(X).max()")),
-    ("21.7", "no step at the end", "step and the RMS",
+    ("21.5", "no step at the end", "step and the RMS",
      INT8.replace("(step * s)", "s")),
-    ("21.7", "no norm", "step and the RMS",
+    ("21.5", "no norm", "step and the RMS",
      INT8.replace("(step * s)", "step")),
-    ("21.7", "summed in int8", "fit int8",
+    ("21.5", "summed in int8", "fit int8",
      INT8.replace("np.int32", "np.int8")),
-    ("21.7", "cut, not rounded", "these whole numbers",
+    ("21.5", "cut, not rounded", "these whole numbers",
      INT8.replace("np.round(X / step)", "(X / step)")),
-    ("21.7", "steps of W left out", "where are they",
+    ("21.5", "steps of W left out", "where are they",
      INT8.replace(" * step_W", "")),
-    ("21.7", "7 levels", "too rough", INT8.replace("/ 127", "/ 7")),
-    ("21.7", "not rounded at all", "where are the tokens rounded",
+    ("21.5", "7 levels", "too rough", INT8.replace("/ 127", "/ 7")),
+    ("21.5", "not rounded at all", "where are the tokens rounded",
      INT8.replace("np.round(X / step).astype(np.int32)", "X / step")),
-    ("21.7", "the RMS of the rounded token", "as it came",
+    ("21.5", "the RMS of the rounded token", "as it came",
      INT8.replace("np.mean(X**2", "np.mean((q * step)**2")),
-    ("21.7", "eps outside the root", "inside the root",
+    ("21.5", "eps outside the root", "inside the root",
      INT8.replace("1 / np.sqrt(np.mean(X**2, axis=1, keepdims=True) + eps)",
                   "1 / (np.sqrt(np.mean(X**2, axis=1, keepdims=True))"
                   " + eps)")),
-    ("21.7", "times the RMS", "one below the line",
+    ("21.5", "times the RMS", "one below the line",
      INT8.replace("s = 1 / ", "s = ")),
-    ("21.7", "the step twice", "once each",
+    ("21.5", "the step twice", "once each",
      INT8.replace("(step * s)", "(step * step * s)")),
-    ("21.7", "one RMS for all tokens", "its own RMS",
+    ("21.5", "one RMS for all tokens", "its own RMS",
      INT8.replace("np.mean(X**2, axis=1, keepdims=True)", "np.mean(X**2)")),
-    ("21.7", "a sum of squares", "the root of a mean",
+    ("21.5", "a sum of squares", "the root of a mean",
      INT8.replace("np.mean(X", "np.sum(X")),
-    ("21.7", "summed in int16", "or int16",
+    ("21.5", "summed in int16", "or int16",
      INT8.replace("np.int32", "np.int16")),
-    ("21.7", "the standard deviation", "standard deviation",
+    ("21.5", "the standard deviation", "standard deviation",
      INT8.replace("np.mean(X**2, axis=1", "np.var(X, axis=1")),
-    ("21.7", "the largest, not the largest size", "a token's largest",
+    ("21.5", "the largest, not the largest size", "a token's largest",
      INT8.replace("np.abs(X).max", "X.max")),
-    ("21.7", "128 steps", "a token's largest", INT8.replace("127", "128")),
-    ("21.7", "eps forgotten", "is eps used", INT8.replace(" + eps", "")),
+    ("21.5", "128 steps", "a token's largest", INT8.replace("127", "128")),
+    ("21.5", "eps forgotten", "is eps used", INT8.replace(" + eps", "")),
 ]
 
 HIDDEN = [
-    ("21.2", "large gains cut", "numbers of size 300",
+    ("21.1", "large gains cut", "numbers of size 300",
      GEMMA.replace('layer["norm_1"]', 'layer["norm_1"].clip(-99, 99)')),
-    ("21.2", "small gains taken for 0", "numbers of size 0.0003",
+    ("21.1", "small gains taken for 0", "numbers of size 0.0003",
      GEMMA.replace('layer["norm_2"]',
                    '(layer["norm_2"] * (abs(layer["norm_2"]) > 2e-3))')),
-    ("21.3", "only the tie with the token numbers", "added up before", """
+    ("21.2", "only the tie with the token numbers", "added up before", """
 tied = {r for g, r in arrows if g == "ids"}
 return [norm for norm in norms if all(
     r in matrices and r not in tied for g, r in arrows if g == norm)]
 """),
-    ("21.4", "heads not as an axis", "one layer", READERS.replace(
+    ("21.3", "heads not as an axis", "one layer", READERS.replace(
         "w.ndim < 2 or", "w.ndim != 2 or")),
-    ("21.6", "p at most 20", "any format",
+    ("21.4", "p at most 20", "any format",
      SHIFT.replace("return max", "return min(20, max").replace(
          "largest)))", "largest))))")),
-    ("21.7", "a token of zeros is nan", "token of zeros",
+    ("21.5", "a token of zeros is nan", "token of zeros",
      INT8.replace("step = np.where(step == 0, 1, step)\n", "").replace(
          ".astype(np.int32)\ns", "\ns")),
-    ("21.7", "summed in 24 bits", "fit its type",
+    ("21.5", "summed in 24 bits", "fit its type",
      INT8.replace("(q @ W_q.astype(np.int32))",
                   "np.clip(q @ W_q.astype(np.int32), -2**24, 2**24)")),
-    ("21.3", "matrices not asked", "cosines reads", FOLDABLE.replace(
+    ("21.2", "matrices not asked", "cosines reads", FOLDABLE.replace(
         "r in matrices", "r != 'stream' and not r.startswith('norm')")),
-    ("21.4", "rows not counted", "one layer", READERS.replace(
+    ("21.3", "rows not counted", "one layer", READERS.replace(
         " or w.shape[-2] != len(weights[gain])", "")),
-    ("21.4", "the first axis for the rows", "one layer",
+    ("21.3", "the first axis for the rows", "one layer",
      READERS.replace("w.shape[-2]", "w.shape[0]")),
-    ("21.4", "a coarse comparison", "one layer",
+    ("21.3", "a coarse comparison", "one layer",
      READERS.replace("< 1e-10", "< 1")),
-    ("21.6", "no format below 1", "any format",
+    ("21.4", "no format below 1", "any format",
      SHIFT.replace("/ largest", "/ max(largest, 1)")),
-    ("21.7", "summed in float32", "to the last unit",
+    ("21.5", "summed in float32", "to the last unit",
      INT8.replace("(q @ W_q.astype(np.int32))",
                   "(q.astype(np.float32) @ W_q.astype(np.float32))")),
-    ("21.7", "tokens of zeros left out", "token of zeros", """
+    ("21.5", "tokens of zeros left out", "token of zeros", """
 X = X[X.any(axis=1)]
 """ + INT8),
 ]
