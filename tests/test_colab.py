@@ -8,7 +8,7 @@ from chapters import cells, each_chapter
 CARRIED = {"numpy", "matplotlib", "torch"}
 NETWORK = {"ftplib", "http", "socket", "subprocess", "urllib"}
 # and do without, if they must
-DOWNLOADS = {"14_training_a_transformer", "18_fast_weight_transformer"}
+DOWNLOADS = {"14_training_a_transformer", "19_fast_weight_transformer"}
 
 
 @each_chapter

@@ -1,4 +1,4 @@
-"""Each count of the second form can fail: a small chapter, broken."""
+"""Each count of the form can fail: a small chapter, broken."""
 
 import base64
 import copy
@@ -54,7 +54,7 @@ def code(source, *tags, said="", picture=False, name=None):
 
 
 def chapter():
-    """The smallest chapter of the second form."""
+    """The smallest chapter of the form."""
     text = v4.new_markdown_cell
     cells = [text(OPENING),
              code("# @title Schematic", "hide-input", picture=True),

@@ -40,9 +40,11 @@ def test_outputs_are_the_same_anywhere(path):
             assert not re.search(trace, text), f"{cell.id}: {what}"
 
 
-def test_what_depends_on_a_text_was_made_with_shakespeare():
-    [path] = [path for path in CHAPTERS if path.stem.startswith("18")]
-    [shown] = [cell for cell in cells(path, "code") if cell.id == "text-run"]
+@pytest.mark.parametrize("number, cell_id", [
+    ("14", "course-text"), ("19", "text-run")])
+def test_what_depends_on_a_text_was_made_with_shakespeare(number, cell_id):
+    [path] = [path for path in CHAPTERS if path.stem.startswith(number)]
+    [shown] = [cell for cell in cells(path, "code") if cell.id == cell_id]
     assert shown.outputs[0].text.startswith("Tiny Shakespeare: 1,115,394")
 
 

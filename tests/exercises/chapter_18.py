@@ -29,7 +29,18 @@ return Y
 FIRST_ON, THEN_ON = CHUNKS.splitlines()[-3:-1]
 TWICE = (CHUNKS.replace(FIRST_ON + "\n", "").replace(THEN_ON + "\n", "")
          .replace("    near = ", f"{FIRST_ON}\n{THEN_ON}\n    near = "))
-INVERSE = """
+HALVES = """
+C = A.shape[-1]
+half = C // 2
+inverse = A + np.eye(C)
+if half:
+    first = unit_triangular_inverse(A[..., :half, :half])
+    last = unit_triangular_inverse(A[..., half:, half:])
+    inverse[..., :half, :half], inverse[..., half:, half:] = first, last
+    inverse[..., half:, :half] = -last @ A[..., half:, :half] @ first
+return inverse
+"""
+SERIES = """
 C = A.shape[-1]
 eye = np.eye(C)
 inverse, power, reach = eye - A, A @ A, 2
@@ -38,22 +49,13 @@ while reach < C:
     power, reach = power @ power, 2 * reach
 return inverse
 """
-STEP = """
-new, y = np.zeros_like(state), np.zeros(len(x))
-beta = sigmoid(x @ W_beta + b_beta)
-for i in range(len(W_Q)):
-    q = unit_length(dpfp(x @ W_Q[i], 1))
-    k = unit_length(dpfp(x @ W_K[i], 1))
-    v, old = x @ W_V[i], state[i] @ k
-    new[i] = state[i] + beta[i] * np.outer(v - old, k)
-    y = y + new[i] @ q @ W_O[i]
-return y, new
+COSTS = """
+d, n = 128, 6144
+C = 3 * d / 4
+return C, n / C, 1 + 4 * n / (3 * d)
 """
-PARITY = """
-n = len(bits)
-Q, K, V = np.ones((n, 1)), np.ones((n, 1)), np.zeros((n, 1))
-beta, state = 2.0 * bits, np.ones((1, 1))
-return Q, K, V, beta, state
+KEYS = """
+return np.repeat(np.eye(6), 4, axis=0)
 """
 
 
@@ -63,14 +65,14 @@ def rows(rng, *shape, size=4):
         -size, size, size=(*shape[:-1], 1))
 
 
-def draw_18_2(rng):
+def draw_18_1(rng):
     *front, n, d_phi, d_v = map(int, rng.permutation(np.arange(1, 9))[
         :rng.integers(3, 6)])
     phi_Q, phi_K = (abs(rows(rng, *front, n, d_phi)) + 1e-5 for _ in "QK")
     return phi_Q, phi_K, rows(rng, *front, n, d_v), int(rng.integers(1, 12))
 
 
-def draw_18_3(rng):
+def draw_18_2(rng):
     *front, C = map(int, rng.permutation(np.arange(1, 10))[
         :rng.integers(1, 4)])
     if not front:
@@ -78,34 +80,13 @@ def draw_18_3(rng):
     return (np.tril(rows(rng, *front, C, C, size=rng.uniform(0, 2)), -1),)
 
 
-def draw_18_4(rng):
-    """Of any size, but balanced: large tokens meet small weights."""
-    h, d_model, d_k, d_v = map(int, rng.permutation(np.arange(1, 9))[:4])
-    d_k = max(d_k, 2)
-    s = 10 ** rng.uniform(-4, 4, size=(d_model, 1)) * 10 ** rng.uniform(-3, 3)
-    r = 10 ** rng.uniform(-4, 4, size=(d_v, 1))
-    offset = rng.uniform(-90, 90, size=h) * rng.integers(0, 2)
-    x = rng.normal(size=d_model) / s[:, 0]
-    W_beta = rng.normal(size=(d_model, h)) * s
-    W_beta[0] -= offset / x[0]
-    b_beta = rng.normal(size=h) * 10 ** rng.uniform(-4, 0) + offset
-    W_Q, W_K = rng.normal(size=(2, h, d_model, d_k)) * s
-    return (x, rng.normal(size=(h, d_v, 2 * d_k)) * r, W_Q, W_K,
-            rng.normal(size=(h, d_model, d_v)) * s * r[:, 0], W_beta, b_beta,
-            rng.normal(size=(h, d_v, d_model)) / r)
-
-
-def draw_18_5(rng):
-    return (rng.integers(2, size=rng.integers(1, 40)),)
-
-
-DOMAIN = {"18.2": draw_18_2, "18.3": draw_18_3, "18.4": draw_18_4,
-          "18.5": draw_18_5}
+DOMAIN = {"18.1": draw_18_1, "18.2": draw_18_2, "18.3": lambda rng: (),
+          "18.4": lambda rng: ()}
 PRECISE = {}
 
 RIGHT = [
-    ("18.2", "state and normalizer", CHUNKS),
-    ("18.2", "the values one column wider", """
+    ("18.1", "state and normalizer", CHUNKS),
+    ("18.1", "the values one column wider", """
 V = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
 state, Y = 0, []
 for start in range(0, V.shape[-2], chunk):
@@ -116,7 +97,7 @@ for start in range(0, V.shape[-2], chunk):
 Y = np.concatenate(Y, axis=-2)
 return Y[..., :-1] / Y[..., -1:]
 """),
-    ("18.2", "by torch, all chunks at once", """
+    ("18.1", "by torch, all chunks at once", """
 n = V.shape[-2]
 q, k, v = (torch.nn.functional.pad(torch.tensor(X), (0, 0, 0, -n % chunk))
            .unflatten(-2, (-1, chunk)) for X in (phi_Q, phi_K, V))
@@ -126,7 +107,7 @@ before = wrote.cumsum(dim=-3) - wrote
 read = (q @ before + (q @ k.mT).tril() @ v).flatten(-3, -2)[..., :n, :]
 return (read[..., :-1] / read[..., -1:]).numpy()
 """),
-    ("18.2", "token by token inside a chunk", """
+    ("18.1", "token by token inside a chunk", """
 Y = np.empty(V.shape)
 state = np.zeros((*V.shape[:-2], V.shape[-1], phi_K.shape[-1]))
 z = np.zeros((*V.shape[:-2], phi_K.shape[-1]))
@@ -137,106 +118,77 @@ for t in range(V.shape[-2]):
     Y[..., t, :] = read_memory(state, phi_Q[..., t, :]) / total
 return Y
 """),
-    ("18.3", "the series, term by term", """
-*_, C = A.shape
-return sum(np.linalg.matrix_power(-A, i) for i in range(C))
+    ("18.2", "by halves", HALVES),
+    ("18.2", "by halves of a list of blocks", """
+C = A.shape[-1]
+if C == 1:
+    return A + 1
+cut = C // 2
+top, low = A[..., :cut, :cut], A[..., cut:, cut:]
+top, low = unit_triangular_inverse(top), unit_triangular_inverse(low)
+X = np.einsum("...ij,...jk,...kl->...il", low, -A[..., cut:, :cut], top)
+return np.concatenate([np.concatenate([top, A[..., :cut, cut:]], axis=-1),
+                       np.concatenate([X, low], axis=-1)], axis=-2)
 """),
-    ("18.3", "by torch, with factors", """
-A = torch.tensor(A)
-*_, C = A.shape
-eye = torch.eye(C).to(A)
-inverse, power = eye - A, A @ A
-while power.any():
-    inverse, power = inverse @ (eye + power), power @ power
-return inverse
-"""),
-    ("18.3", "row by row", """
+    ("18.2", "row by row", """
 inverse = np.zeros_like(A)
 for i, row in enumerate(np.moveaxis(A, -2, 0)):
     inverse[..., i, :] -= np.einsum("...j,...jk->...k", row, inverse)
     inverse[..., i, i] = 1
 return inverse
 """),
-    ("18.4", "head by head", STEP),
-    ("18.4", "by chapter 16's functions", """
-q, k = (unit_length(dpfp((x @ W), 1)) for W in (W_Q, W_K))
-v = x @ W_V
-new = write_delta(state, k, v, sigmoid(x @ W_beta + b_beta))
-return (read_memory(new, q)[:, None] @ W_O).sum(axis=(0, 1)), new
-"""),
-    ("18.4", "a list of two", STEP.replace("y, new\n", "[y, new]\n")),
-    ("18.4", "by erasing first", """
-q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
-b = sigmoid(x @ W_beta + b_beta)[:, None, None]
-new = state - b * (state @ k[:, :, None]) @ k[:, None, :]
-new += b * (x @ W_V)[:, :, None] * k[:, None, :]
-return np.einsum("hvk,hk,hvd->d", new, q, W_O), new
-"""),
-    ("18.5", "ones, zeros and twos", PARITY),
-    ("18.5", "keys of either sign", PARITY.replace(
-        "np.ones((n, 1)), np.zeros",
-        "np.where(bits, -1.0, 1.0)[:, None], np.zeros")),
-    ("18.5", "a list of five", PARITY.replace("Q, K, V, beta, state\n",
-                                             "[Q, K, V, beta, state]\n")),
-    ("18.5", "bit by bit", """
-rows = [(1.0, 1.0, 0.0, 2.0 if bit else 0.0) for bit in bits]
-Q, K, V, beta = (np.array(column) for column in zip(*rows, strict=True))
-return Q[:, None], K[:, None], V[:, None], beta, [[1.0]]
-"""),
-    ("18.5", "a loud memory, read with a soft voice", """
-n = len(bits)
-alternate = np.where(bits, -1.0, 1.0)[:, None]      # the sign of a key is free
-return (np.full((n, 1), -0.5), alternate, np.zeros((n, 1)),
-        np.where(bits, 2.0, 0.0), np.full((1, 1), -2.0))
-"""),
+    ("18.3", "by formula", COSTS),
+    ("18.3", "as a list", "return [96, 64, 65]"),
+    ("18.4", "a direction per chunk", KEYS),
+    ("18.4", "by index", "return np.eye(6)[np.arange(24) // 4]"),
 ]
 
 WRONG = [
-    ("18.2", "not begun", "18.2 not done yet", "raise NotImplementedError"),
-    ("18.2", "nothing returned", "return its result",
+    ("18.1", "not begun", "18.1 not done yet", "raise NotImplementedError"),
+    ("18.1", "nothing returned", "return its result",
      CHUNKS.replace("return Y", "")),
-    ("18.2", "non-causal sum", "is the sum causal",
+    ("18.1", "non-causal sum", "is the sum causal",
      CHUNKS.replace("np.tril(", "(")),
-    ("18.2", "the future instead of the past", "sees its own value alone",
+    ("18.1", "the future instead of the past", "sees its own value alone",
      CHUNKS.replace("np.tril(", "np.triu(")),
-    ("18.2", "missing normalizer", "do the shares of each row sum to 1",
+    ("18.1", "missing normalizer", "do the shares of each row sum to 1",
      CHUNKS.replace("above / below", "above")),
-    ("18.2", "the mean", "do the shares of each row sum to 1", CHUNKS.replace(
+    ("18.1", "the mean", "do the shares of each row sum to 1", CHUNKS.replace(
         "above / below", "above / np.arange(1, v.shape[-2] + 1)[:, None]")),
-    ("18.2", "normalized by the own chunk", "do the shares of each row sum",
+    ("18.1", "normalized by the own chunk", "do the shares of each row sum",
      CHUNKS.replace("    z = z +", "    z = 0 *")),
-    ("18.2", "normalizer of the chunks before only", "shares of each row",
+    ("18.1", "normalizer of the chunks before only", "shares of each row",
      CHUNKS.replace(" + near.sum(axis=-1, keepdims=True)", "")),
-    ("18.2", "own chunk counted twice", "that of the chunks before", TWICE),
-    ("18.2", "read before write", "does each token see itself", CHUNKS.replace(
+    ("18.1", "own chunk counted twice", "that of the chunks before", TWICE),
+    ("18.1", "read before write", "does each token see itself", CHUNKS.replace(
         "1, -2))\n    above", "1, -2), -1)\n    above")),
-    ("18.2", "as one matrix", "is an n x n matrix built", """
+    ("18.1", "as one matrix", "is an n x n matrix built", """
 similar = np.tril(phi_Q @ np.swapaxes(phi_K, -1, -2))
 return similar / similar.sum(axis=-1, keepdims=True) @ V
 """),
-    ("18.2", "earlier chunks forgotten", "does the second chunk see the first",
+    ("18.1", "earlier chunks forgotten", "does the second chunk see the first",
      CHUNKS.replace("    state = state +", "    state = 0 *")
      .replace("    z = z +", "    z = 0 *")),
-    ("18.2", "the chunk before only", "does the third chunk see both",
+    ("18.1", "the chunk before only", "does the third chunk see both",
      CHUNKS.replace("    state = state + ", "    state = ")
      .replace("    z = z + ", "    z = ")),
-    ("18.2", "each chunk for itself, then added", "do the shares of each row",
+    ("18.1", "each chunk for itself, then added", "do the shares of each row",
      CHUNKS.replace("above / below", """(
         q @ np.swapaxes(state, -1, -2) + near @ v / near.sum(-1, keepdims=True))
 """)),
-    ("18.2", "queries and keys exchanged", "is the first chunk right",
+    ("18.1", "queries and keys exchanged", "is the first chunk right",
      "phi_Q, phi_K = phi_K, phi_Q" + CHUNKS),
-    ("18.2", "in place", "as they were",
+    ("18.1", "in place", "as they were",
      CHUNKS.replace("Y = np.zeros(V.shape)", "Y = V")),
-    ("18.2", "all chunks with the last state", "sees its own value alone", """
+    ("18.1", "all chunks with the last state", "sees its own value alone", """
 state = np.swapaxes(V, -1, -2) @ phi_K
 z = phi_K.sum(axis=-2, keepdims=True)
 return phi_Q @ np.swapaxes(state, -1, -2) / (phi_Q * z).sum(-1, keepdims=True)
 """),
-    ("18.2", "the ragged end dropped", "11 tokens in chunks of 4",
+    ("18.1", "the ragged end dropped", "11 tokens in chunks of 4",
      CHUNKS.replace("V.shape[-2], chunk)",
                     "V.shape[-2] // chunk * chunk, chunk)")),
-    ("18.2", "cut by reshape", "cannot reshape", """
+    ("18.1", "cut by reshape", "cannot reshape", """
 def cut(X):
     return X.reshape(*X.shape[:-2], -1, chunk, X.shape[-1])
 
@@ -247,196 +199,112 @@ read = read + np.tril(q @ np.swapaxes(k, -1, -2)) @ v
 read = read.reshape(*V.shape[:-1], -1)
 return read[..., :-1] / read[..., -1:]
 """),
-    ("18.2", "one axis in front", "it stops with", CHUNKS.replace(
+    ("18.1", "one axis in front", "it stops with", CHUNKS.replace(
         "np.swapaxes(state, -1, -2)", "state.transpose(0, 2, 1)")
      .replace("np.zeros((*front, V.", "np.zeros((len(V), V.")),
-    ("18.3", "not begun", "18.3 not done yet", "raise NotImplementedError"),
-    ("18.3", "nothing returned", "return its result",
-     INVERSE.replace("return inverse", "")),
-    ("18.3", "wrong sign", "which sign",
-     INVERSE.replace("= eye - A,", "= eye + A,")),
-    ("18.3", "all terms positive", "which sign", """
+    ("18.2", "not begun", "18.2 not done yet", "raise NotImplementedError"),
+    ("18.2", "nothing returned", "return its result",
+     HALVES.replace("return inverse", "")),
+    ("18.2", "wrong sign", "which sign", HALVES.replace("= -last", "= last")),
+    ("18.2", "all terms positive", "which sign", """
 return sum(np.linalg.matrix_power(A, i) for i in range(len(A)))
 """),
-    ("18.3", "the signs go on alternating", "is the product with I + A",
-     INVERSE.replace("(eye + power)", "(eye - power)")),
-    ("18.3", "first factor alone", "C = 3: is the product with I + A",
-     "return np.eye(len(A)) - A"),
-    ("18.3", "too few factors", "are there enough factors",
-     INVERSE.replace("while reach < C", "if C > 2")),
-    ("18.3", "log2 rounded down", "C = 3: is the product with I + A", """
-eye, inverse, power = np.eye(len(A)), np.eye(len(A)) - A, A
-for _ in range(1, int(math.log2(len(A)))):
-    power = power @ power
-    inverse = inverse @ (eye + power)
-return inverse
+    ("18.2", "right for two rows alone", "is the product with I + A",
+     "return np.eye(len(A)) - A if len(A) < 4 else np.eye(len(A)) + A"),
+    ("18.2", "X without inverses", "does X have both inverses", HALVES.replace(
+        "-last @ A[..., half:, :half] @ first", "-A[..., half:, :half]")),
+    ("18.2", "the order of the inverses", "both inverses, in the right order",
+     HALVES.replace("-last @ A[..., half:, :half] @ first",
+                    "-first @ A[..., half:, :half] @ last")),
+    ("18.2", "the sign of X for blocks", "X has the wrong sign", HALVES.replace(
+        "= -last @", "= (1 if C > 2 else -1) * last @")),
+    ("18.2", "one inverse left out", "does X have both inverses",
+     HALVES.replace("-last @ A[..., half:, :half] @ first",
+                    "-last @ A[..., half:, :half]")),
+    ("18.2", "the series", "do large terms cancel", SERIES),
+    ("18.2", "the series, term by term", "do large terms cancel", """
+*_, C = A.shape
+return sum(np.linalg.matrix_power(-A, i) for i in range(C))
 """),
-    ("18.3", "np.diag instead of eye", "is the inverse I - A",
-     INVERSE.replace("np.eye(C)", "np.diag(np.diag(A))")),
-    ("18.3", "ones instead of the identity", "is the inverse I - A",
-     INVERSE.replace("np.eye(C)", "np.ones((C, C))")),
-    ("18.3", "numbers squared, not the matrix", "A A is zero",
-     INVERSE.replace("A @ A", "A**2").replace("reach < C", "reach <= C")),
-    ("18.3", "the next power instead of the square", "power of each twice",
-     INVERSE.replace("power @ power", "power @ A")),
-    ("18.3", "numbers turned over", "is the inverse I - A", """
-with np.errstate(all="ignore"):
-    return np.where(np.eye(len(A)) + A == 0, 0, 1 / (np.eye(len(A)) + A))
-"""),
-    ("18.3", "transposed", "is the inverse I - A",
-     INVERSE.replace("return inverse", "return inverse.T")),
-    ("18.3", "by inv", "no solver",
+    ("18.2", "np.diag instead of eye", "is the inverse I - A",
+     HALVES.replace("np.eye(C)", "np.diag(np.diag(A))")),
+    ("18.2", "ones instead of the identity", "is the inverse I - A",
+     HALVES.replace("np.eye(C)", "np.ones((C, C))")),
+    ("18.2", "transposed", "is the inverse I - A",
+     HALVES.replace("return inverse", "return inverse.swapaxes(-1, -2)")),
+    ("18.2", "by inv", "no solver",
      "return np.linalg.inv(np.eye(A.shape[-1]) + A)"),
-    ("18.3", "inv of what is below", "no solver",
+    ("18.2", "inv of what is below", "no solver",
      "return np.linalg.inv(np.eye(A.shape[-1]) + np.tril(A, -1))"),
-    ("18.3", "by a triangular solver", "no solver", """
+    ("18.2", "by a triangular solver", "no solver", """
 A = torch.tensor(A)
 return torch.linalg.solve_triangular(A, torch.eye(A.shape[-1]).to(A),
                                      upper=False, unitriangular=True)
 """),
-    ("18.3", "the length for the width", "shapes clash",
-     INVERSE.replace("A.shape[-1]", "len(A)")),
-    ("18.3", "in place", "leave A as it was",
-     INVERSE.replace("eye - A, A @ A, 2", "eye - A, A, 2")
-     .replace("while", "power @= power\nwhile")),
+    ("18.2", "one matrix at a time", "it stops with",
+     HALVES.replace("A[..., half:, :half]", "A[half:, :half]")
+     .replace("A[..., :half, :half]", "A[:half, :half]")
+     .replace("A[..., half:, half:]", "A[half:, half:]")),
+    ("18.2", "in place", "leave A as it was",
+     HALVES.replace("inverse = A + np.eye(C)",
+                    "inverse = A\ninverse += np.eye(C)")),
+    ("18.2", "a cut of even sizes alone", "is the product with I + A", """
+C = A.shape[-1]
+half = C // 2
+inverse = np.zeros_like(A) + np.eye(C)
+if half:
+    inverse[..., :half, :half] = unit_triangular_inverse(A[..., :half, :half])
+    inverse[..., half:2 * half, half:2 * half] = unit_triangular_inverse(
+        A[..., half:2 * half, half:2 * half])
+    inverse[..., half:2 * half, :half] = -inverse[
+        ..., half:2 * half, half:2 * half] @ A[
+        ..., half:2 * half, :half] @ inverse[..., :half, :half]
+return inverse
+"""),
+    ("18.3", "not begun", "18.3 not done yet", "raise NotImplementedError"),
+    ("18.3", "nothing returned", "return its result",
+     COSTS.replace("return ", "")),
+    ("18.3", "two numbers", "three numbers", "return 96, 64"),
+    ("18.3", "turned over", "not for 1 / C",
+     COSTS.replace("3 * d / 4", "4 * d / 3")),
+    ("18.3", "the width", "for which C is 4 C d",
+     COSTS.replace("3 * d / 4", "d")),
+    ("18.3", "the steps of the loop", "how many chunks",
+     COSTS.replace("n / C,", "n,")),
+    ("18.3", "without the state", "products with the state counted",
+     COSTS.replace("1 + 4", "4")),
+    ("18.3", "the other way round", "which of both",
+     COSTS.replace("1 + 4 * n / (3 * d)", "1 / (1 + 4 * n / (3 * d))")),
+    ("18.3", "attention", "the row of chunks", COSTS.replace(
+        "1 + 4 * n / (3 * d)", "n / d")),
     ("18.4", "not begun", "18.4 not done yet", "raise NotImplementedError"),
     ("18.4", "nothing returned", "return its result",
-     STEP.replace("return y, new", "")),
-    ("18.4", "the output alone", "two things",
-     STEP.replace("return y, new", "return y")),
-    ("18.4", "read before write", "is it read after the write",
-     STEP.replace("new[i] @ q", "state[i] @ q")),
-    ("18.4", "beta on the write only", "is only the difference written",
-     STEP.replace("(v - old, k)", "(v, k)")),
-    ("18.4", "the old value removed without beta", "does each beta scale all",
-     STEP.replace("beta[i] * np.outer(v - old, k)",
-                  "np.outer(beta[i] * v - old, k)")),
-    ("18.4", "a decay of everything", "does each beta scale all",
-     STEP.replace("beta[i] * np.outer(v - old, k)",
-                  "beta[i] * np.outer(v - old, k) - (1 - beta[i]) * state[i]")),
-    ("18.4", "all that is there fades by beta", "does all of the first pair",
-     STEP.replace("state[i] + beta[i] * np.outer(v - old, k)",
-                  "(1 - beta[i]) * state[i] + beta[i] * np.outer(v, k)")),
-    ("18.4", "features of two shifts", "with d_phi = 2 d_k",
-     STEP.replace(", 1))", ", 2))")),
-    ("18.4", "a query without features", "with d_phi = 2 d_k",
-     STEP.replace("dpfp(x @ W_Q[i], 1)", "x @ W_Q[i]")),
-    ("18.4", "a row instead of a vector", "are they (d_model,)",
-     STEP.replace("return y,", "return y[None],")),
-    ("18.4", "old value under the query", "is only the difference written",
-     STEP.replace("state[i] @ k", "state[i] @ q")),
-    ("18.4", "transposed state", "are they (d_model,) and (h, d_v",
-     STEP.replace("return y, new", "return y, new.swapaxes(1, 2)")),
-    ("18.4", "keys in rows", "is the state (h, d_v, d_phi)", """
-q, k = (unit_length(dpfp(np.einsum("d,hdk->hk", x, W), 1)) for W in (W_Q, W_K))
-v = np.einsum("d,hdv->hv", x, W_V)
-old = np.einsum("hkv,hk->hv", state, k)
-beta = sigmoid(x @ W_beta + b_beta)[:, None]
-state = state + np.einsum("hk,hv->hkv", k, beta * (v - old))
-return np.einsum("hkv,hk,hvd->d", state, q, W_O), state
+     KEYS.replace("return ", "")),
+    ("18.4", "six keys", "24 keys of width 6", "return np.eye(6)"),
+    ("18.4", "no keys", "key length 1", "return np.zeros((24, 6))"),
+    ("18.4", "ones", "key length 1", "return np.ones((24, 6))"),
+    ("18.4", "the directions in turn", "read 0 from what earlier",
+     "return np.tile(np.eye(6), (4, 1))"),
+    ("18.4", "one direction", "read 0 from what earlier",
+     "return np.repeat(np.eye(6)[:1], 24, axis=0)"),
+    ("18.4", "random keys", "read 0 from what earlier", """
+K = np.random.default_rng(0).normal(size=(24, 6))
+return K / np.linalg.norm(K, axis=1, keepdims=True)
 """),
-    ("18.4", "unnormalized keys", "does the key, of length 1",
-     STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
-                  "k = dpfp(x @ W_K[i], 1)")),
-    ("18.4", "keys that sum to 1", "does the key, of length 1",
-     STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
-                  "k = dpfp(x @ W_K[i], 1)\n    k = k / k.sum()")),
-    ("18.4", "length first, features after", "does the key, of length 1",
-     STEP.replace("unit_length(dpfp(x @ W_K[i], 1))",
-                  "dpfp(unit_length(x @ W_K[i]), 1)")),
-    ("18.4", "unnormalized queries", "the first token: queries",
-     STEP.replace("q = unit_length(dpfp(x @ W_Q[i], 1))",
-                  "q = dpfp(x @ W_Q[i], 1)")),
-    ("18.4", "read with the key", "the first token: queries",
-     STEP.replace("new[i] @ q", "new[i] @ k")),
-    ("18.4", "heads averaged", "the first token: queries, sum over heads",
-     STEP.replace("return y,", "return y / len(W_Q),")),
-    ("18.4", "heads side by side", "are they (d_model,)", STEP.replace(
-        "y = y + new[i] @ q @ W_O[i]",
-        "y = np.concatenate([y, new[i] @ q]) if i else new[i] @ q")),
-    ("18.4", "one beta for all heads", "does each beta scale all",
-     STEP.replace("beta[i]", "beta.mean()")),
-    ("18.4", "the first head's beta for all", "does each beta scale all",
-     STEP.replace("beta[i]", "beta[0]")),
-    ("18.4", "the bias alone", "by W_beta too",
-     STEP.replace("x @ W_beta + b_beta", "b_beta")),
-    ("18.4", "the bias forgotten", "the sigmoid of 40",
-     STEP.replace("x @ W_beta + b_beta", "x @ W_beta")),
-    ("18.4", "no sigmoid", "the sigmoid of 40",
-     STEP.replace("sigmoid(x @ W_beta + b_beta)", "x @ W_beta + b_beta")),
-    ("18.4", "old state changed in place", "leave the old state as it was",
-     STEP.replace("np.zeros_like(state)", "state")),
-    ("18.4", "a weight changed in place", "weights as they were",
-     STEP.replace("new, y =", "W_O *= 1.5\nnew, y =")),
-    ("18.4", "a key without features", "features are all 0",
-     STEP.replace("k = unit_length(dpfp(x @ W_K[i], 1))",
-                  "k = dpfp(x @ W_K[i], 1)\n    k = k / np.linalg.norm(k)")),
-    ("18.4", "three heads expected", "it stops with IndexError",
-     STEP.replace("range(len(W_Q))", "range(3)")),
-    ("18.4", "d_k and d_v fixed", "shapes clash", STEP.replace(
-        "np.zeros_like(state)", "np.zeros((len(W_Q), 5, 8))")),
-    ("18.5", "not begun", "18.5 not done yet", "raise NotImplementedError"),
-    ("18.5", "nothing returned", "return its result",
-     PARITY.replace("return ", "")),
-    ("18.5", "the state left out", "and the first state",
-     PARITY.replace("beta, state\n", "beta\n")),
-    ("18.5", "beta standing up", "shapes (n, 1) three times",
-     PARITY.replace("2.0 * bits", "2.0 * bits[:, None]")),
-    ("18.5", "rows without a width", "shapes (n, 1) three times",
-     PARITY.replace("np.zeros((n, 1))", "np.zeros(n)")),
-    ("18.5", "beta = 1 for ones", "does a write keep the size",
-     PARITY.replace("2.0 * bits", "1.0 * bits")),
-    ("18.5", "beta = 2 for zeros", "does a one turn the state round",
-     PARITY.replace("2.0 * bits", "2.0 * (1 - bits)")),
-    ("18.5", "beta = 2 for both", "does a one turn the state round",
-     PARITY.replace("2.0 * bits", "np.full(n, 2.0)")),
-    ("18.5", "beta = 3 for ones", "is beta between 0 and 2",
-     PARITY.replace("2.0 * bits", "3.0 * bits")),
-    ("18.5", "a negative beta", "is beta between 0 and 2",
-     PARITY.replace("2.0 * bits", "-2.0 * bits")),
-    ("18.5", "bits cumulated in V", "depend on its own bit alone", """
-parity = 1 - 2.0 * (np.cumsum(bits) % 2)
-ones = np.ones((len(bits), 1))
-return ones, ones, parity[:, None], np.ones(len(bits)), np.ones((1, 1))
+    ("18.4", "three to a chunk", "read 0 from what earlier", """
+return np.eye(6)[np.minimum(np.arange(24) // 3, 5)]
 """),
-    ("18.5", "bits cumulated in Q", "depend on its own bit alone", """
-parity = 1 - 2.0 * (np.cumsum(bits) % 2)
-ones = np.ones((len(bits), 1))
-return parity[:, None], ones, 0 * ones, np.zeros(len(bits)), np.ones((1, 1))
-"""),
-    ("18.5", "value 1 instead of 0", "does a one turn the state round",
-     PARITY.replace("V = np.ones((n, 1)), np.ones((n, 1)), np.zeros(",
-                    "V = np.ones((n, 1)), np.ones((n, 1)), np.ones(")),
-    ("18.5", "the last bit alone", "does a one turn the state round", """
-ones = np.ones((len(bits), 1))
-return ones, ones, 1 - 2.0 * bits[:, None], np.ones(len(bits)), np.ones((1, 1))
-"""),
-    ("18.5", "a written -1", "does a write keep the size",
-     PARITY.replace("np.zeros((n, 1))", "-np.ones((n, 1))")),
-    ("18.5", "no key for zeros", "has each key length 1",
-     PARITY.replace("K, V = np.ones((n, 1)), np.ones((n, 1))",
-                    "K, V = np.ones((n, 1)), 1.0 * bits[:, None]")),
-    ("18.5", "an empty memory", "start from a state that reads +1",
-     PARITY.replace("np.ones((1, 1))", "np.zeros((1, 1))")),
-    ("18.5", "bits changed in place", "leave the bits",
-     "bits *= 2\n" + PARITY.replace("2.0 * bits", "1.0 * bits")),
-    ("18.5", "the first bit told to the state", "whatever the first bit",
-     PARITY.replace("np.ones((1, 1))", "np.full((1, 1), 1 - 2.0 * bits[0])")),
-    ("18.5", "odd is +1", "is it the other way round",
-     PARITY.replace("np.ones((1, 1))", "-np.ones((1, 1))")),
 ]
 
 HIDDEN = [
-    ("18.2", "an epsilon below", "very different size",
+    ("18.1", "an epsilon below", "very different size",
      CHUNKS.replace("above / below", "above / (below + 1e-6)")),
-    ("18.3", "factors for 16 at most", "C = 21", """
-eye = np.eye(A.shape[-1])
-A_2 = A @ A
-A_4 = A_2 @ A_2
-return (eye - A) @ (eye + A_2) @ (eye + A_4) @ (eye + A_4 @ A_4)
+    ("18.2", "numbers above 100 cut off", "rows of A up to",
+     "A = A.clip(-100, 100)\n" + HALVES),
+    ("18.4", "right for values 1 alone", "other values and strengths", """
+K = np.repeat(np.eye(6), 4, axis=0)
+K[:4] = K[[0, 4, 0, 4]]
+K[4:8] = [math.sqrt(0.5), -math.sqrt(0.5), 0, 0, 0, 0]
+return K
 """),
-    ("18.4", "a bounded token", "very different size",
-     "x = x.clip(-50, 50)\n" + STEP),
-    ("18.5", "a beta just below 2", "3000 bits",
-     PARITY.replace("2.0 * bits", "(2 - 1e-6) * bits")),
 ]

@@ -1,0 +1,89 @@
+"""What do chunks cost beside the loops, and beside attention?
+
+    python -m benchmarks.chunkwise [--quick]
+
+Float32, one thread, one text, four heads, d_k = d_v = 64, forward and backward.
+Each number is a ratio of best processor times, over those of the chunkwise form
+(chunks of 64). The methods take turns, in an order that is drawn anew for each
+round. The last column divides the chunkwise form by itself, measured the same
+way: what strays from 1 there is noise. Processor time of one
+thread is the time of a quiet machine; it does not count the waits of a busy
+one. Nothing here is asserted: a time belongs to the machine it was taken on.
+"""
+
+import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+
+import argparse
+import random
+from time import process_time
+
+import torch
+
+from tests.chapters import functions
+
+CHAPTER = functions("18")
+
+
+def rule_by_products(Q, K, V, beta):
+    """The fastest loop that we know: rows at once, and batched products."""
+    Q, K, V = (X[..., None] for X in (Q, K, V))     # (h, n, d, 1)
+    beta = beta[..., None, None]
+    state, Y = V.new_zeros(len(V), V.shape[-2], K.shape[-2]), []
+    for q, k, v, b in zip(Q.unbind(1), K.unbind(1), V.unbind(1),
+                          beta.unbind(1), strict=True):
+        d = b * torch.baddbmm(v, state, k, alpha=-1)
+        state = torch.baddbmm(state, d, k.mT)
+        Y.append(torch.bmm(state, q))
+    return torch.stack(Y, dim=1)[..., 0], state
+
+
+METHODS = {"chunks of 64": CHAPTER.delta_rule_chunkwise,
+           "chunks again": CHAPTER.delta_rule_chunkwise,
+           "loop by index": CHAPTER.delta_rule_by_index,
+           "loop by rows": CHAPTER.delta_rule_by_rows,
+           "loop by products": rule_by_products,
+           "attention written out": CHAPTER.attention_written_out,
+           "fused attention": CHAPTER.softmax_rule}
+
+
+def seconds(rule, inputs):
+    """Processor time of one forward and backward pass."""
+    start = process_time()
+    rule(*inputs)[0].sum().backward()
+    return process_time() - start
+
+
+def ratios(n, rounds):
+    """{method: its best time over that of chunks}."""
+    inputs, found = CHAPTER.memory_inputs(n), {name: [] for name in METHODS}
+    for rule in METHODS.values():
+        if n < 4096 or rule is not CHAPTER.delta_rule_by_index:
+            seconds(rule, inputs)                   # warm
+    for i in range(rounds):
+        names = [name for name in METHODS if n < 4096 or i < 2
+                 or name != "loop by index"]        # twice: it is that slow
+        random.shuffle(names)
+        for name in names:
+            found[name].append(seconds(METHODS[name], inputs))
+    return {name: min(times) / min(found["chunks of 64"])
+            for name, times in found.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    random.seed(0)
+    names = [name for name in METHODS if name not in (
+        "chunks of 64", "chunks again")] + ["chunks again"]
+    print("| tokens |", " | ".join(names[:-1]), "| chunks, again |")
+    print("| ---: |" + " ---: |" * len(names), flush=True)
+    for n, rounds in ((256, 41), (1024, 21), (4096, 9)):
+        found = ratios(n, 1 if quick else rounds)
+        print(f"| {n} |", " | ".join(f"{found[name]:.1f}" for name in
+                                     names[:-1]),
+              f"| {found[names[-1]]:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
