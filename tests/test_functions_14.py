@@ -1,11 +1,17 @@
 """Chapter 14's functions against PyTorch's layers, loops and closed forms."""
 
 import ast
+import hashlib
 import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from blocks import draw, oracle, stream_by_torch
 from chapters import BOOK, ROOT, cells, functions
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,68 +25,6 @@ rarely = settings(deadline=None, max_examples=25)
 seeds, few = st.integers(0, 10**6), st.integers(1, 3)
 leads = st.sampled_from([(), (1,), (4,), (2, 3)])
 PARTS = ("token", "position", "attention 1", "FFN 1", "attention 2", "FFN 2")
-
-
-def draw(seed, h=2, n_layers=2, n_vocab=11, n_max=9, d_k=3, d_ff=10):
-    """Random weights, gains and biases too; the head is not tied."""
-    rng = np.random.default_rng(seed)
-    d = h * d_k
-
-    def layer():
-        small = d**-0.5
-        return {"norm_1": (*rng.normal(size=(2, d)),),
-                "norm_2": (*rng.normal(size=(2, d)),),
-                "attention": (*rng.normal(size=(3, h, d, d_k)) * small,
-                              rng.normal(size=(h, d_k, d)) * small),
-                "ffn": (rng.normal(size=(d, d_ff)) * small,
-                        rng.normal(size=d_ff),
-                        rng.normal(size=(d_ff, d)) * small,
-                        rng.normal(size=d))}
-
-    return {"E": rng.normal(size=(n_vocab, d)) * 2,
-            "P": rng.normal(size=(n_max, d)),
-            "layers": [layer() for _ in range(n_layers)],
-            "norm": (*rng.normal(size=(2, d)),),
-            "W_U": rng.normal(size=(d, n_vocab))}
-
-
-def theirs(layer, norm_first):
-    """A layer's weights poured into PyTorch's block."""
-    W_Q, W_K, W_V, W_O = map(torch.tensor, layer["attention"])
-    W_1, b_1, W_2, b_2 = map(torch.tensor, layer["ffn"])
-    h, d, _ = W_Q.shape
-    block = nn.TransformerEncoderLayer(
-        d, h, W_1.shape[1], dropout=0, batch_first=True, dtype=torch.float64,
-        norm_first=norm_first)
-    packed = torch.cat([head.T for W in (W_Q, W_K, W_V) for head in W])
-    block.load_state_dict({
-        "self_attn.in_proj_weight": packed,
-        "self_attn.in_proj_bias": torch.zeros(3 * d),
-        "self_attn.out_proj.weight": W_O.flatten(0, 1).T,
-        "self_attn.out_proj.bias": torch.zeros(d),
-        "linear1.weight": W_1.T, "linear1.bias": b_1,
-        "linear2.weight": W_2.T, "linear2.bias": b_2,
-        "norm1.weight": torch.tensor(layer["norm_1"][0]),
-        "norm1.bias": torch.tensor(layer["norm_1"][1]),
-        "norm2.weight": torch.tensor(layer["norm_2"][0]),
-        "norm2.bias": torch.tensor(layer["norm_2"][1])})
-    return block
-
-
-def oracle(X, layer, norm_first, mask):
-    """PyTorch's block, one sequence or many, NumPy in and out."""
-    tokens = torch.tensor(X).reshape(-1, *X.shape[-2:])
-    with torch.no_grad():
-        return theirs(layer, norm_first)(
-            tokens, src_mask=torch.tensor(~mask)).numpy().reshape(X.shape)
-
-
-def stream_by_torch(ids, params, norm_first):
-    X = params["E"][ids] + params["P"][: ids.shape[-1]]
-    stream, mask = [X], np.tri(ids.shape[-1], dtype=bool)
-    for layer in params["layers"]:
-        stream.append(oracle(stream[-1], layer, norm_first, mask))
-    return stream
 
 
 def close(ours, want, bound=1e-11):
@@ -337,3 +281,137 @@ def test_the_figure_of_the_warm_up_draws_the_table():
         assert without == found[f"{norm}, {rate}, none"]
         assert with_it == found[f"{norm}, {rate}, 100"]
     assert 2 * len(drawn) == len(found)
+
+
+# the text
+
+
+def names():
+    return CHAPTER.course_text.__globals__
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """An empty folder to work in, no $COURSE_TEXT, no network."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COURSE_TEXT", raising=False)
+    real, asked = urllib.request.urlopen, []
+
+    def urlopen(address, timeout):
+        asked.append(address)
+        if not address.startswith("file:"):
+            raise urllib.error.URLError("no network here")
+        return real(address, timeout=timeout)
+
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
+    return SimpleNamespace(path=tmp_path, asked=asked)
+
+
+@pytest.fixture
+def play(monkeypatch):
+    """Bytes that pass for the play while a test lasts."""
+    data = "Speak, speak. \N{LEFT SINGLE QUOTATION MARK}Tis so.\n".encode()
+    monkeypatch.setitem(names(), "is_shakespeare", lambda other: other == data)
+    return data
+
+
+def test_is_shakespeare_by_its_hash(monkeypatch):
+    assert CHAPTER.is_shakespeare(b"First Citizen:\n") is False
+    right = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
+    seen, digest = [], right
+
+    def sha256(data):
+        seen.append(data)
+        return SimpleNamespace(hexdigest=lambda: digest)
+
+    monkeypatch.setitem(names(), "hashlib", SimpleNamespace(sha256=sha256))
+    assert CHAPTER.is_shakespeare(b"words") is True and seen == [b"words"]
+    digest = hashlib.sha256(b"").hexdigest()
+    assert CHAPTER.is_shakespeare(b"words") is False
+
+
+def test_help_texts_are_every_topic():
+    from pydoc_data.topics import topics
+    got = CHAPTER.help_texts()
+    assert len(got) == sum(map(len, topics.values())) + len(topics) - 1
+    assert all(topic in got for topic in topics.values())
+    assert len(got) > 300_000
+
+
+def test_course_text_takes_the_file_that_is_named(desk, play, monkeypatch):
+    mine = "Grüße".encode() * 20_000
+    for name, data, title in (("mine.txt", mine, "mine.txt"),
+                              ("x.txt", play, "Tiny Shakespeare")):
+        Path(name).write_bytes(data)
+        monkeypatch.setenv("COURSE_TEXT", name)
+        assert CHAPTER.course_text() == (data.decode(), title)
+    assert not desk.asked
+
+
+def test_course_text_refuses_a_name_of_nothing(desk, play, monkeypatch):
+    home = Path("play.txt")
+    home.write_bytes(play)                          # would do, but is not asked
+    for name in ("absent.txt", str(desk.path)):
+        monkeypatch.setenv("COURSE_TEXT", name)
+        with pytest.raises(FileNotFoundError, match="COURSE_TEXT names"):
+            CHAPTER.course_text(home=home)
+    monkeypatch.setenv("COURSE_TEXT", "")           # as good as unset
+    assert CHAPTER.course_text(home=home) == (play.decode(), "Tiny Shakespeare")
+    assert not desk.asked
+
+
+@pytest.mark.parametrize("data, hint", [
+    (b"To be", "5 bytes are too few"), (b"\xff" * 200_000, "codec")])
+def test_course_text_refuses_what_nobody_can_learn_from(desk, monkeypatch, data,
+                                                        hint):
+    Path("mine.txt").write_bytes(data)
+    monkeypatch.setenv("COURSE_TEXT", "mine.txt")
+    with pytest.raises(ValueError, match=hint):
+        CHAPTER.course_text()
+
+
+@pytest.mark.parametrize("work", [".", "book"])
+def test_course_text_finds_its_home_or_the_one_above(desk, play, monkeypatch,
+                                                     work):
+    home = Path("data/play.txt")
+    home.parent.mkdir()
+    home.write_bytes(play)
+    Path("book").mkdir()
+    monkeypatch.chdir(work)
+    assert CHAPTER.course_text(home=home) == (play.decode(), "Tiny Shakespeare")
+    assert not desk.asked
+
+
+def test_course_text_downloads_once(desk, play):
+    source, home = desk.path / "source.txt", Path("data/play.txt")
+    source.write_bytes(play)
+    for _ in range(2):
+        assert CHAPTER.course_text(source.as_uri(), home) == (
+            play.decode(), "Tiny Shakespeare")
+        assert home.read_bytes() == play
+    assert desk.asked == [source.as_uri()]
+    home.write_bytes(b"damaged")                    # then it is fetched again
+    CHAPTER.course_text(source.as_uri(), home)
+    assert home.read_bytes() == play and len(desk.asked) == 2
+
+
+@pytest.mark.parametrize("at_home", [None, b"damaged"])
+def test_a_wrong_download_is_not_kept(desk, play, capsys, at_home):
+    source, home = desk.path / "source.txt", Path("data/play.txt")
+    source.write_bytes(b"404, and a page about it")
+    if at_home:
+        home.parent.mkdir()
+        home.write_bytes(at_home)
+    got = CHAPTER.course_text(source.as_uri(), home)
+    assert got == (CHAPTER.help_texts(), "Python's help texts")
+    assert "not the one that was expected" in capsys.readouterr().out
+    assert home.read_bytes() == at_home if at_home else not home.exists()
+
+
+def test_without_network_the_help_texts(desk, capsys):
+    assert CHAPTER.course_text() == (CHAPTER.help_texts(),
+                                     "Python's help texts")
+    [asked] = desk.asked
+    assert asked.endswith("/data/tinyshakespeare/input.txt")
+    assert "no network here" in capsys.readouterr().out
+    assert not any(desk.path.iterdir())
