@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import torch
 
+from experiments.shakespeare import parts
 from tests.chapters import functions
 
 CHAPTER = functions("14")
@@ -26,18 +27,6 @@ ROWS = {"all characters alike": [None], "frequencies": [0], "pairs": [1],
 FORMATS = ["{:.2f}"] * 3 + ["{:.1f}"]
 QUICK = "pairs"
 TOLERANCE = 0.05
-
-
-@cache
-def parts():
-    """Training ids, test ids, number of distinct characters."""
-    text, title = CHAPTER.course_text()
-    if title != "Tiny Shakespeare":
-        raise FileNotFoundError("this table is Tiny Shakespeare's")
-    letters = {letter: i for i, letter in enumerate(sorted(set(text)))}
-    ids = torch.tensor([letters[letter] for letter in text])
-    cut = len(ids) * 9 // 10
-    return ids[:cut], ids[cut:], len(letters)
 
 
 def windows(ids, starts, n=64):

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import torch
 
+from experiments.shakespeare import parts
 from tests.chapters import functions
 
 CHAPTER = functions("19")
@@ -30,18 +31,6 @@ ROWS = {"table of pairs": (None, 0, 0),
 FORMATS = ["{:.2f}"] * 3 + ["{:.1f}"]
 QUICK = "table of pairs"
 TOLERANCE = 0.03
-
-
-@cache
-def parts():
-    """Training ids, test ids, number of distinct characters."""
-    text, title = CHAPTER.course_text()
-    if title != "Tiny Shakespeare":
-        raise FileNotFoundError("this table is Tiny Shakespeare's")
-    letters = {letter: i for i, letter in enumerate(sorted(set(text)))}
-    ids = torch.tensor([letters[letter] for letter in text])
-    cut = len(ids) * 9 // 10
-    return ids[:cut], ids[cut:], len(letters)
 
 
 def loss(mixer, d_ff, steps, seed):

@@ -1,0 +1,22 @@
+"""Tiny Shakespeare for the experiments: characters, in two parts.
+
+The text comes from where chapter 14 takes it.
+"""
+
+from functools import cache
+
+import torch
+
+from tests.chapters import functions
+
+
+@cache
+def parts():
+    """Training ids, test ids, number of distinct characters."""
+    text, title = functions("14").course_text()
+    if title != "Tiny Shakespeare":
+        raise FileNotFoundError("this table is Tiny Shakespeare's")
+    letters = {letter: i for i, letter in enumerate(sorted(set(text)))}
+    ids = torch.tensor([letters[letter] for letter in text])
+    cut = len(ids) * 9 // 10
+    return ids[:cut], ids[cut:], len(letters)
