@@ -556,10 +556,14 @@ def test_search_knows_every_section_and_no_more(search, site):
 
 
 def test_search_finds_every_chapter_that_says_softmax(search):
+    def prose(path):
+        text = "\n\n".join(cell.source for cell in cells(path, "markdown"))
+        return re.sub(r"(?s)<details>.*?</details>|- \([A-D]\)[^\n]*", "", text)
+
     found = " ".join(search.find("softmax"))
-    said = [path.stem for path in CHAPTERS
-            if "softmax" in path.read_text("utf-8")]
-    assert said and all(stem in found for stem in said)
+    said = [path.stem for path in CHAPTERS if "softmax" in prose(path)]
+    assert len(said) > 5
+    assert not [stem for stem in said if stem not in found]
 
 
 @pytest.mark.parametrize("typed, same", [

@@ -39,7 +39,7 @@ def plain(node):
     if isinstance(node, nodes.math):
         return formula(node.astext())
     if isinstance(node, nodes.Text):
-        return str(node)
+        return node.astext()
     if isinstance(node, nodes.raw):
         return ""
     return "".join(plain(child) for child in node.children)
