@@ -1,15 +1,27 @@
-"""Every term that a chapter sets in bold has its line in the glossary."""
+"""Every term that a chapter sets in bold has its line in the glossary.
+
+And every line of the glossary names the chapter, of which a section says it.
+"""
 
 import re
+import sys
+from functools import cache
+from types import SimpleNamespace
 
 import pytest
-from chapters import BOOK, CHAPTERS, cells, each_chapter, notebook
+from chapters import BOOK, CHAPTERS, ROOT, cells, each_chapter, notebook
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import glossary
 
 STRUCTURE = re.compile(
     r"After this chapter you can|You will|You need|Time|Predict|\([A-D]\)|"
     r"Exercise \d+\.\d+|.*[.:?]")
 GLOSSARY = (BOOK / "glossary.md").read_text("utf-8")
-TERMS = re.findall(r"^(\S.*)\n {2,}\S", GLOSSARY, re.MULTILINE)
+# One name or more, the others below the first, and a definition.
+ENTRIES = [(names.splitlines(), definition) for names, definition in re.findall(
+    r"\n\n((?:[^\s:`].*\n)+)  (\S.*)", GLOSSARY)]
+TERMS = [names[0] for names, _ in ENTRIES]
 
 
 def bold(text):
@@ -58,3 +70,41 @@ def test_a_missing_term_is_seen():
 ])
 def test_bold_is_found(text, terms):
     assert bold(text) == terms
+
+
+def test_no_name_twice():
+    names = [re.sub(r"\W", "", name.lower())
+             for names, _ in ENTRIES for name in names]
+    assert sorted(names) == sorted(set(names))
+
+
+@cache
+def chapter(number):
+    """The sections of a chapter, as the glossary looks for a term in them."""
+    [path] = BOOK.glob(f"{number}_*.ipynb")
+    text = "\n\n".join(cell.source for cell in cells(path, "markdown"))
+    parts = re.split(r"(?m)^#+ (.*)$", text)
+    return [SimpleNamespace(title=title, bold=bold(words),
+                            sentences=[" ".join(words.split())])
+            for title, words in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def test_a_section_of_each_named_chapter_says_the_term():
+    homes = {(names[0], number): glossary.home(names, chapter(number))
+             for names, definition in ENTRIES
+             for number in glossary.CHAPTER.findall(definition)}
+    assert {term for term, _ in homes} == {*TERMS}, "name the chapter"
+    assert not [where for where, section in homes.items() if section is None]
+
+
+def test_the_section_that_explains_a_term():
+    def section(title, text, *bold):
+        return SimpleNamespace(title=title, sentences=[text], bold=[*bold])
+
+    says = section("One", "the norm is here")
+    title = section("Norm: what is it?", "said")
+    bold = section("Two", "said", "Norm.")
+    assert glossary.home(["norm"], [says, title, bold]) is bold
+    assert glossary.home(["norm"], [says, title]) is title
+    assert glossary.home(["gone", "norm"], [says]) is says
+    assert glossary.home(["or"], [says]) is None

@@ -4,6 +4,7 @@ Opened from disk, as a reader without a server would; nothing may come from
 anywhere else.
 """
 
+import csv
 import gzip
 import os
 import re
@@ -11,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -287,18 +288,6 @@ def test_the_notebook_can_be_downloaded(visit, site, path):
     assert offered.read_bytes() == built.read_bytes()
 
 
-def test_search_finds_every_chapter_that_says_softmax(site, browser):
-    tab = browser.new_page()
-    tab.goto((site / "search.html").as_uri() + "?q=softmax")
-    results = tab.locator("#search-results li a")
-    tab.get_by_text("Search finished").wait_for()
-    found = " ".join(results.evaluate_all("links => links.map(l => l.href)"))
-    said = [path.stem for path in CHAPTERS
-            if "softmax" in path.read_text("utf-8")]
-    assert said and all(stem in found for stem in said)
-    tab.close()
-
-
 def test_the_first_page_is_the_front_page(site, browser):
     tab = browser.new_page()
     tab.goto((site / "index.html").as_uri())
@@ -521,3 +510,163 @@ def test_without_scripts_a_prediction_is_a_list_and_a_folded_answer(
         assert box.locator(".word:visible").count() == 0
         box.get_by_text("Answer", exact=True).click()
         assert box.locator(".word:visible").count() == 3
+
+
+# Finding: the search by section, the links of the glossary, the numbers.
+
+SCRIPT = "_static/finding.js"
+FIRST = 38           # of the 40 terms; Sphinx's search found no section at all
+SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
+# Where a reader meets the name of a chapter outside of its text.
+NAMES = {"sidebar": r'toctree-l1[^>]*><a [^>]*href="([^"]*)">([^<]*)<',
+         "previous and next": r'-(?:prev|next)"\s+href="([^"]*)"'
+                              r'.*?prev-next-title">([^<]*)<'}
+
+
+@pytest.fixture(scope="module")
+def search(site, browser):
+    """The search page, and what it finds: addresses, the best first."""
+    tab = browser.new_page()
+    tab.goto((site / "search.html").as_uri() + "?q=softmax")
+    tab.locator("#search-results li").first.wait_for()
+    tab.find = partial(tab.evaluate, "query => findSections(query).hits"
+                                     ".map(hit => hit.section.url)")
+    yield tab
+    tab.close()
+
+
+def test_search_ranks_the_section_that_explains_a_term_first(search):
+    with (ROOT / "tests" / "search_terms.csv").open() as lines:
+        rows = [*csv.DictReader(lines)]
+    ranks = {}
+    for row in rows:
+        found = search.find(row["term"])
+        right = f"book/{row['page']}.html#{row['section']}"
+        ranks[row["term"]] = found.index(right) + 1 if right in found else None
+    assert [*ranks.values()].count(1) >= FIRST, ranks
+
+
+def test_search_knows_every_section_and_no_more(search, site):
+    known = search.evaluate("""() => BOOK.pages.flatMap(([page, , own]) =>
+        own.map(([anchor]) => `${page}.html#${anchor}`))""")
+    assert len(set(known)) == len(known)
+    assert set(known) == {
+        f"{page}.html#{anchor}" for page in pages()
+        for anchor in SECTION.findall((site / f"{page}.html").read_text())}
+
+
+def test_search_finds_every_chapter_that_says_softmax(search):
+    def prose(path):
+        text = "\n\n".join(cell.source for cell in cells(path, "markdown"))
+        return re.sub(r"(?s)<details>.*?</details>|- \([A-D]\)[^\n]*", "", text)
+
+    found = " ".join(search.find("softmax"))
+    said = [path.stem for path in CHAPTERS if "softmax" in prose(path)]
+    assert len(said) > 5
+    assert not [stem for stem in said if stem not in found]
+
+
+@pytest.mark.parametrize("typed, same", [
+    ("Pre-Norm", "prenorm"), ("KV cache", "kvcache"),
+    ("grouped-query attention", "GQA"), ("perplexity", "perplex")])
+def test_search_folds_what_is_typed(search, typed, same):
+    assert search.find(typed)[0] == search.find(same)[0]
+
+
+def test_search_folds_plurals(search):
+    assert search.find("experts router") == search.find("expert routers")
+
+
+def test_search_is_small_and_the_only_one(site):
+    assert len(gzip.compress((site / SCRIPT).read_bytes())) <= 100_000
+    assert not [path for path in site.rglob("*.js") if path.name in (
+        "searchindex.js", "searchtools.js", "language_data.js")]
+
+
+def test_search_by_keyboard(site, tab):
+    asked = []
+    with listening(tab, request=lambda request: asked.append(request.url)):
+        tab.goto((site / "book/04_layer_normalization.html").as_uri())
+        tab.wait_for_load_state("networkidle")
+        assert not [url for url in asked if url.endswith(SCRIPT)]
+        tab.keyboard.press("Control+k")
+        tab.keyboard.type("loss scaling")
+        links = tab.locator("#search-results a")
+        links.first.wait_for()
+        assert [url for url in asked if url.endswith(SCRIPT)]
+    focused = "document.activeElement"
+    tab.keyboard.press("ArrowDown")
+    assert tab.evaluate(f"{focused}.textContent").startswith("Mixed precision")
+    tab.keyboard.press("ArrowUp")
+    assert tab.evaluate(f"{focused}.name") == "q"
+    tab.keyboard.press("Escape")
+    assert not tab.locator("#pst-search-dialog").is_visible()
+    tab.keyboard.press("Control+k")
+    tab.keyboard.press("Enter")                  # Escape has cleared the field
+    tab.keyboard.type("loss scaling")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/book/02_sums_and_variances.html#mixed-precision-*")
+
+
+def test_search_marks_the_hit_and_counts(search):
+    search.fill(".bd-search-container input", "nucleus")
+    results = search.locator("#search-results")
+    count = results.locator("li").count()
+    assert results.locator("[role=status]").inner_text() == f"{count} sections"
+    assert {*results.locator("mark").all_inner_texts()} == {"nucleus"}
+    search.fill(".bd-search-container input", "nothing like xyzzy")
+    assert "No section says all of it" in results.inner_text()
+    search.fill(".bd-search-container input", "xyzzy")
+    assert "Try one word of it" in results.inner_text()
+    assert results.locator("a").all_inner_texts() == ["Glossary",
+                                                      "Table of chapters"]
+
+
+def test_everybody_can_search(search):
+    search.fill(".bd-search-container input", "attention")
+    search.evaluate(Axe().axe_script)
+    for mode in ("light", "dark"):
+        search.emulate_media(color_scheme=mode)
+        search.wait_for_function(TURNED, arg=mode)
+        found = search.evaluate("rules => axe.run(document, rules)", AXE)
+        assert not found["violations"]
+
+
+def test_search_says_that_it_needs_a_script(site, browser):
+    tab = browser.new_page(java_script_enabled=False)
+    tab.goto((site / "search.html").as_uri())
+    said = tab.locator("#main-content")
+    assert "Search needs JavaScript" in said.inner_text()
+    assert not said.locator("input").is_visible()
+    for link in said.locator("noscript a").all():
+        name, _, anchor = link.get_attribute("href").partition("#")
+        assert (site / name).exists()
+        assert not anchor or f'id="{anchor}"' in (site / name).read_text()
+    tab.close()
+
+
+def test_every_entry_of_the_glossary_leads_to_a_section(site):
+    html = (site / "book" / "glossary.html").read_text()
+    sections = {path.name: {*SECTION.findall(path.read_text())}
+                for path in site.glob("book/[0-9]*.html")}
+    definitions = re.findall("(?s)<dd>(.*?)</dd>", html)
+    assert len(definitions) > 250
+    for definition in definitions:
+        links = re.findall('href="([^"#]+)#([^"]*)"', definition)
+        assert links, definition
+        assert all(anchor in sections[name] for name, anchor in links), links
+        assert not re.search(r"chapters? \d\d(?!</a>)", definition)
+
+
+@pytest.mark.parametrize("where", NAMES)
+@each_chapter
+def test_a_chapter_has_one_number_everywhere(site, path, where):
+    html = (site / "book" / f"{path.stem}.html").read_text()
+    assert f"<title>{path.name[:2]}. " in html
+    named = [(address if address != "#" else path.name, title) for
+             address, title in re.findall(NAMES[where], html, re.DOTALL)
+             if re.match(r"#$|\d\d_", address)]
+    assert len(named) >= (len(CHAPTERS) if where == "sidebar" else 1)
+    assert all(title.startswith(f"{address[:2]}. ")
+               for address, title in named)
+    assert "section-number" not in html

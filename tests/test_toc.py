@@ -57,6 +57,15 @@ def test_a_title_begins_with_the_number_of_its_file(path):
     assert re.match(rf"# {path.name[:2]}\. \w", title)
 
 
+def test_the_table_of_chapters_has_their_numbers_and_titles():
+    rows = re.findall(r"(?m)^\| (\d\d) \| \[(.*)\]\((\w+)\.ipynb\)",
+                      text(BOOK / "intro.md"))
+    assert [name for _, _, name in rows] == [path.stem for path in CHAPTERS]
+    for path, (number, title, _) in zip(CHAPTERS, rows, strict=True):
+        heading = notebook(path).cells[0].source.partition("\n")[0]
+        assert heading.partition(":")[0] == f"# {number}. {title}"
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_chapter_and_page_that_is_named_exists(path):
     chapters = {chapter.name[:2] for chapter in CHAPTERS}

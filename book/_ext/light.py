@@ -14,11 +14,10 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-# What nothing in this book uses, and what only the search page uses.
+# What nothing in this book uses.
 UNUSED = ("thebe", "togglebutton", "sphinx-design", "design-tabs",
-          "fontawesome.js")
-SEARCH = ("searchtools.js", "language_data.js", "searchindex.js",
-          "sphinx_highlight.js")
+          "fontawesome.js", "sphinx_highlight.js", "searchtools.js",
+          "language_data.js", "searchindex.js")
 SHEET = re.compile(r'\s*<link[^>]*href="([^"?]*\.css)[^"]*"[^>]*>')
 SCRIPT = re.compile(r'\s*<script(?P<how>[^>]*)\bsrc="(?P<src>[^"?]*)[^"]*"'
                     r"[^>]*></script>")
@@ -189,14 +188,12 @@ def picture(found, page, out):
 def slim(html, page, out, sheet):
     """A page with one style sheet and the scripts that it uses, deferred."""
     up = "../" * (len(page.relative_to(out).parts) - 1)
-    searching = page.name == "search.html"
 
     def script(found):
         name = found["src"].rpartition("/")[2]
-        if any(each in name for each in UNUSED) or (
-                name in SEARCH and not searching):
+        if any(each in name for each in UNUSED):
             return ""
-        return found[0] if searching or "defer" in found["how"] else \
+        return found[0] if "defer" in found["how"] else \
             found[0].replace("<script", "<script defer", 1)
 
     html = SHEET.sub(lambda found: "" if "_static" in found[1] else found[0],
@@ -204,8 +201,7 @@ def slim(html, page, out, sheet):
     html = html.replace("</title>", f'</title>\n<link rel="stylesheet" '
                         f'href="{up}{sheet}">', 1)
     html = PRELOAD.sub("", SCRIPT.sub(script, html))
-    html = SETTING.sub(lambda found: found[0] if searching and not re.search(
-        "thebe|toggle|kernelName", found[0]) else "", html)
+    html = SETTING.sub("", html)
     html = re.sub(r'<span class="(?:n|p|w|nn)">([^<]*)</span>', r"\1", html)
     return PICTURE.sub(lambda found: picture(found, page, out), html)
 

@@ -1,0 +1,146 @@
+"""Search by section, without a server: one script, loaded at first use.
+
+The script is finding.js behind the sections of the book as data: their titles,
+the terms of the glossary that they explain, and as many of their sentences as
+the budget allows. Sphinx's own index, which knows pages only, is not written.
+"""
+
+import gzip
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from glossary import GLOSSARY, entries, home, numbered
+from sections import line, sections
+
+BUDGET = 100_000                        # bytes of the script as a server sends
+SCRIPT = "_static/finding.js"
+WORD = re.compile(r"[^\W\d_]{3,}")
+# Sphinx's search, as its themes copy it.
+SPHINX = ("_static/searchtools.js", "_static/language_data.js",
+          "_static/sphinx_highlight.js", "searchindex.js")
+LOADER = f"""addEventListener("focusin", function load(event) {{
+  if (!event.target.closest("form.bd-search")) return
+  removeEventListener("focusin", load)
+  const script = document.createElement("script")
+  script.src = document.documentElement.dataset.content_root + "{SCRIPT}"
+  document.head.append(script) }})"""
+
+
+@cache
+def words(text):
+    return frozenset(WORD.findall(text.lower()))
+
+
+def kept(own, rare, terms, names):
+    """For each section of a page the sentences that a reader can find.
+
+    They are the first of their section to say a rare word or a name of what it
+    explains, and the first of their page to say a term.
+    """
+    page = frozenset()
+    for section in own:
+        known, sentences = words(section.title), []
+        page |= known
+        explained = set(names.get(section.anchor, ()))
+        for sentence in section.sentences:
+            here = words(sentence)
+            named = {name for name in explained if name in sentence.lower()}
+            if named or here & rare - known or here & terms - page:
+                sentences.append(sentence)
+                explained -= named
+                known |= here
+                page |= here
+        yield sentences or section.sentences[:1]
+
+
+def explained(terms, pages):
+    """Which terms a section explains: {page: {anchor: [place in terms]}}."""
+    own = {page: sections for page, _, sections in pages}
+    chapters = numbered(own)
+    found = {page: {} for page in own}
+    for place, term in enumerate(terms):
+        for number in term.chapters:
+            page = chapters[number]
+            if section := home(term.names, own[page]):
+                found[page].setdefault(section.anchor, []).append(place)
+    return found
+
+
+def index(pages, terms, limit):
+    """The book as finding.js reads it.
+
+    A word that more than `limit` sections say is found in the titles, in the
+    terms and in the sentences that are kept for other words.
+    """
+    spread = Counter(word for _, _, own in pages for section in own
+                     for word in words(" ".join(section.sentences)))
+    rare = {word for word, times in spread.items() if times <= limit}
+    single = {name.lower() for term in terms for name in term.names}
+    homes = explained(terms, pages)
+
+    def compact(page, own):
+        names = {anchor: [terms[place].names[0].lower() for place in places]
+                 for anchor, places in homes[page].items()}
+        texts = kept(own, rare, single, names)
+        return [[section.anchor, section.title,
+                 homes[page].get(section.anchor, []), "\n".join(sentences)]
+                for section, sentences in zip(own, texts, strict=True)]
+
+    return {"names": [term.names for term in terms],
+            "pages": [[page, title, compact(page, own)]
+                      for page, title, own in pages]}
+
+
+def script(env):
+    """The search and its index, with as many sentences as the budget allows."""
+    root = env.config.root_doc
+    pages = [(page, line(env.titles[page]), [*sections(env, page)])
+             for page in (root, *env.toctree_includes[root])]
+    terms = [*entries(env.get_doctree(GLOSSARY))]
+    code = Path(__file__).with_name("finding.js").read_text("utf-8")
+    for limit in range(12, -1, -1):
+        book = json.dumps(index(pages, terms, limit), ensure_ascii=False,
+                          separators=(",", ":"))
+        text = f"const BOOK = {book}\n{code}"
+        if len(gzip.compress(text.encode())) <= BUDGET:
+            break
+    return text
+
+
+def off(app):
+    """Sphinx writes no index, and no page for its search."""
+    if app.builder.format == "html":
+        app.builder.search = False
+
+
+def page(app):
+    """The page that finds what stands in its address: search.html?q=."""
+    if app.builder.format == "html":
+        yield "search", {}, "search.html"
+
+
+def load(app, page, template, context, doctree):
+    if page == "search":
+        app.add_js_file("finding.js", loading_method="defer")
+    else:
+        app.add_js_file(None, body=LOADER, id="finding")
+
+
+def write(app, error):
+    if error or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    (out / SCRIPT).write_text(script(app.env), "utf-8")
+    for name in SPHINX:
+        (out / name).unlink(missing_ok=True)
+
+
+def setup(app):
+    app.connect("builder-inited", off)
+    app.connect("html-collect-pages", page)
+    app.connect("html-page-context", load)
+    app.connect("build-finished", write, priority=950)      # after light.py
+    return {"parallel_read_safe": True}

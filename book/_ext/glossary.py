@@ -1,0 +1,95 @@
+"""Each "chapter 04" in the glossary leads to the section that says the term.
+
+That is the section of the chapter that sets the term in bold, or has it as its
+title, or says it first. The build warns of a term that no section says.
+"""
+
+import re
+from types import SimpleNamespace
+
+from docutils import nodes
+from sections import line, sections
+from sphinx import addnodes
+from sphinx.util import logging
+
+GLOSSARY = "book/glossary"
+CHAPTER = re.compile(r"chapter (\d\d)")
+
+logger = logging.getLogger(__name__)
+
+
+def entries(page):
+    """The entries of the glossary: names, definition, numbers of chapters."""
+    for glossary in page.findall(addnodes.glossary):
+        for item in glossary.findall(nodes.definition_list_item):
+            *terms, definition = item.children
+            yield SimpleNamespace(
+                names=[line(term) for term in terms], definition=definition,
+                chapters=CHAPTER.findall(definition.astext()))
+
+
+def home(names, chapter):
+    """The section of a chapter that says what a term is, or None."""
+    names = [name.lower() for name in names]
+    said = re.compile("|".join(rf"(?<!\w){re.escape(name)}"
+                               for name in names))
+
+    def bold(section):
+        return any(words.rstrip(".:").lower() in names
+                   for words in section.bold)
+
+    def title(section):
+        return said.match(section.title.lower())
+
+    def text(section):
+        return any(map(said.search, map(str.lower, section.sentences)))
+
+    return next((section for says in (bold, title, text)
+                 for section in chapter if says(section)), None)
+
+
+def numbered(pages):
+    """The page of each chapter by its number: "04"."""
+    return {page[5:7]: page for page in pages
+            if re.match(r"book/\d\d_", page)}
+
+
+def link(app, page, name):
+    """Make links of the chapters that the glossary names."""
+    if name != GLOSSARY:
+        return
+    pages = numbered(app.env.found_docs)
+    chapters = {number: sections(app.env, page)
+                for number, page in pages.items()}
+    for entry in entries(page):
+        for text in [*entry.definition.findall(nodes.Text)]:
+            parts = CHAPTER.split(text)
+            new = [nodes.Text(parts[0])]
+            for number, after in zip(parts[1::2], parts[2::2], strict=True):
+                new += [reference(app, entry, number, pages, chapters),
+                        nodes.Text(after)]
+            text.parent.replace(text, new)
+
+
+def reference(app, entry, number, pages, chapters):
+    words = f"chapter {number}"
+    section = home(entry.names, chapters.get(number, ()))
+    if section is None:
+        logger.warning("glossary: no section of %s says %r", words,
+                       entry.names[0], location=GLOSSARY)
+        return nodes.Text(words)
+    uri = app.builder.get_relative_uri(GLOSSARY, pages[number])
+    return nodes.reference(words, words, internal=True,
+                           refuri=f"{uri}#{section.anchor}",
+                           reftitle=section.title)
+
+
+def again(app, env):
+    """Write the glossary anew: a section that it leads to may have changed."""
+    return [GLOSSARY]
+
+
+def setup(app):
+    app.connect("env-updated", again)
+    app.connect("doctree-resolved", link)
+    return {"parallel_read_safe": True}

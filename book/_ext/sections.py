@@ -1,0 +1,95 @@
+"""What the sections of a page say: its prose.
+
+Without code, pictures, and what a reader should not meet elsewhere: the
+answers, which are folded, and the choices of a question, of which most are
+wrong.
+"""
+
+import re
+from functools import cache
+from html.entities import html5
+from types import SimpleNamespace
+
+from docutils import nodes
+from sphinx import addnodes
+
+# A sentence ends before a capital; what follows ":" or ";" may stand alone.
+END = re.compile(r'(?<=[.?!:;])\s+(?=[A-Z0-9("“])')
+CHOICE = re.compile(r"\([A-D]\) ")
+SILENT = (nodes.section, nodes.title, nodes.literal_block, nodes.math_block,
+          nodes.image, nodes.comment, addnodes.glossary)
+COMMAND = re.compile(r"\\([A-Za-z]+)\s*")
+STYLE = re.compile(r"\\(?:mathrm|mathbf|text|operatorname)(?=\{)|[{}]|\\[,;! ]")
+SIGNS = {"cdot": "·", "infty": "∞"} | {
+    name: name + " " for name in ("exp", "ln", "max", "min", "tanh")}
+
+
+def formula(tex):
+    """A formula in plain text where it is simple, otherwise three dots."""
+    def sign(command):
+        name = command[1]
+        return SIGNS.get(name, html5.get(f"{name};", "\\"))
+
+    plain = re.sub(r" (?=[(_^])", "", COMMAND.sub(sign, STYLE.sub("", tex)))
+    return "…" if "\\" in plain or len(plain) > 24 else plain
+
+
+def plain(node):
+    """The text of a node in one line."""
+    if isinstance(node, nodes.math):
+        return formula(node.astext())
+    if isinstance(node, nodes.Text):
+        return node.astext()
+    if isinstance(node, nodes.raw):
+        return ""
+    return "".join(plain(child) for child in node.children)
+
+
+def line(node):
+    return " ".join(plain(node).split())
+
+
+def is_cell(node):
+    return isinstance(node, nodes.Element) and "cell" in node["classes"]
+
+
+def sentences(section):
+    """What a section itself says; a row of a table is a sentence, too."""
+    found, folds = [], 0
+
+    def walk(node):
+        nonlocal folds
+        for child in node.children:
+            if isinstance(child, nodes.raw):
+                html = child.astext()
+                folds += html.count("<details") - html.count("</details")
+            elif folds or isinstance(child, SILENT) or is_cell(child):
+                continue
+            elif isinstance(child, nodes.row):
+                found.append(" · ".join(filter(None, map(line, child))))
+            elif isinstance(child, nodes.paragraph | nodes.term):
+                text = line(child)
+                if not CHOICE.match(text):
+                    found.extend(END.split(text))
+            else:
+                walk(child)
+
+    walk(section)
+    return found
+
+
+def own(section, kind):
+    """The nodes of a kind in a section, without those of its subsections."""
+    for child in section.children:
+        if not isinstance(child, nodes.section):
+            yield from child.findall(kind)
+
+
+@cache
+def sections(env, page):
+    """The sections of a page, in order."""
+    return [SimpleNamespace(
+                anchor=node["ids"][0], title=line(node.next_node(nodes.title)),
+                sentences=sentences(node),
+                bold={line(strong) for strong in own(node, nodes.strong)})
+            for node in env.get_doctree(page).findall(nodes.section)]
