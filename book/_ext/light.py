@@ -119,11 +119,17 @@ def icons(css, used, webfonts):
 
 
 def bundle(out, pages):
-    """All style sheets of the pages as one file; its name is returned."""
-    names = dict.fromkeys(
+    """All style sheets of the pages as one file; its name is returned.
+
+    Pages that an earlier build has written link to its file alone.
+    """
+    linked = dict.fromkeys(
         sheet[sheet.index("_static"):] for page in pages.values()
         for sheet in SHEET.findall(page)
         if "_static" in sheet and not any(each in sheet for each in UNUSED))
+    earlier = sheets(out) if [*(out / "_static").glob("site-*.css")] else []
+    names = dict.fromkeys(name for name in [*earlier, *linked]
+                          if not name.startswith("_static/site-"))
     scripts = "".join(path.read_text()
                       for path in (out / "_static").rglob("*.js")
                       if "fontawesome" not in path.name)
