@@ -515,7 +515,7 @@ def test_without_scripts_a_prediction_is_a_list_and_a_folded_answer(
 # Finding: the search by section, the links of the glossary, the numbers.
 
 SCRIPT = "_static/finding.js"
-RANKED_FIRST = 38           # of the 40 terms; Sphinx's search found no section at all
+RANKED_FIRST = 38             # of the 40 terms; by Sphinx's search none
 SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
 # Where a reader meets the name of a chapter outside of its text.
 NAMES = {"sidebar": r'toctree-l1[^>]*><a [^>]*href="([^"]*)">([^<]*)<',
