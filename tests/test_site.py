@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -22,10 +23,12 @@ from axe_playwright_python.sync_playwright import Axe
 from chapters import CHAPTERS, ROOT, cells, each_chapter
 from fontTools.ttLib import TTFont
 from needs import absent
-from playwright.sync_api import Error, TimeoutError, sync_playwright
+from playwright.sync_api import TimeoutError, sync_playwright
+from pypdf import PdfReader
 from test_toc import pages
 
-from tools import mathfont
+from tools import mathfont, paper
+from tools.browser import launch
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import light
@@ -34,7 +37,6 @@ REMOTE = "git@github.com:ada/course.git"
 COLAB = "https://colab.research.google.com/github/ada/course/blob/"
 PUBLISHED = "https://ada.github.io/course/"
 HERE_ONLY = {".*", "_build", "data", "grading"}
-SYSTEM = "chromium", "chromium-browser", "google-chrome"
 WIDTHS = 1280, 390
 
 # What axe-core finds in the theme's own parts, whatever the page says.
@@ -142,18 +144,6 @@ def site(tmp_path_factory):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert build.returncode == 0, build.stdout
     return clone / "_build" / "html"
-
-
-def launch(playwright):
-    """The browser that Playwright installed, or else the system's."""
-    try:
-        return playwright.chromium.launch()
-    except Error:
-        for name in SYSTEM:
-            if program := shutil.which(name):
-                return playwright.chromium.launch(
-                    executable_path=program, args=["--no-sandbox"])
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -723,3 +713,32 @@ def test_a_chapter_has_one_number_everywhere(site, path, where):
     assert all(title.startswith(f"{address[:2]}. ")
                for address, title in named)
     assert "section-number" not in html
+
+
+def links(pdf):
+    """The names inside the document that its links lead to."""
+    for sheet in pdf.pages:
+        for note in map(lambda each: each.get_object(),
+                        sheet.get("/Annots", [])):
+            if "/Dest" in note:
+                yield note["/Dest"]
+
+
+def test_a_chapter_on_paper(site, browser):
+    """Its title, a bookmark per section, every figure, links inside."""
+    [path] = [path for path in CHAPTERS if path.name.startswith("00_")]
+    target, _ = paper.publish(browser, "00", "letter", site.parent)
+    pdf = PdfReader(target)
+    assert {(round(sheet.mediabox.width), round(sheet.mediabox.height))
+            for sheet in pdf.pages} == {(612, 792)}
+    html = paper.ARTICLE.search(
+        (site / "book" / f"{path.stem}.html").read_text())[1]
+    sections = re.findall(r'<h([1-4])>(.*?)<a class="headerlink"', html)
+    titles = [unescape(re.sub("<.*?>", "", words)) for _, words in sections]
+    marks = [mark["/Title"] for mark in paper.bookmarks(pdf)]
+    assert marks == [*titles, "Answers"]
+    assert titles[0] in pdf.pages[0].extract_text()
+    shown = sum(len(sheet.images) for sheet in pdf.pages)
+    assert shown == len(re.findall("<img", html)) > 3
+    inside = [*links(pdf)]
+    assert len(inside) >= 8 and set(inside) <= set(pdf.named_destinations)
