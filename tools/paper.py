@@ -87,10 +87,11 @@ PREPARE = """() => {
                     if (/^(# @title|### )/.test(note.textContent))
                         cut(note)
                 keep(label, cell, [node.querySelector(".highlight")]) }
-            else if (/^(check \\d|how an answer)/.test(fold)) cell.remove()
-            else if (/^check/i.test(fold)) {
-                summary.replaceChildren(
-                    fold[0].toUpperCase() + fold.slice(1)) }
+            else if (/^(check \\d|how an answer)/i.test(fold)) cell.remove()
+            else if (/^\\W*check:/i.test(fold)) summary.replaceChildren(fold)
+            else if (fold == "imports") {
+                summary.remove()
+                node.replaceWith(...node.childNodes) }
             else if (node.matches(".hide")) node.remove()
             else node.open = true }
         if (answers.children.length > 1) article.append(answers) }
