@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh lint serve assignments colab portable help
+.PHONY: book test check battery experiments paths refresh lint serve pdf assignments colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -15,6 +15,8 @@ help:
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, rights of the workflows"
 	@echo "make serve        the site at http://localhost:$(PORT)"
+	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
+	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
@@ -53,6 +55,9 @@ lint: .venv/ready
 serve: book
 	@echo "http://localhost:$(PORT)  (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 -d _build/html
+
+pdf: book
+	@$(BIN)/python -m tools.paper $(CHAPTER) --paper $(or $(PAPER),a4)
 
 assignments: .nbgrader/ready
 	@$(BIN)/python -m tools.editions $(CHAPTERS)

@@ -85,8 +85,9 @@ def test_constraints_name_whatever_is_needed():
 def test_the_site_waits_for_the_tests():
     jobs = yaml.safe_load(read(".github/workflows/publish.yml"))["jobs"]
     assert jobs["test"]["uses"] == "./.github/workflows/test.yml"
-    assert jobs["build"]["needs"] == "test"
-    assert jobs["deploy"]["needs"] == "build"
+    assert jobs["build"]["needs"] == jobs["editions"]["needs"] == "test"
+    assert jobs["student"]["needs"] == "editions"
+    assert jobs["deploy"]["needs"] == ["build", "student"]
     tests = yaml.safe_load(read(".github/workflows/test.yml"))
     runs = [step.get("run") for step in tests["jobs"]["linux"]["steps"]]
     assert "workflow_call" in tests[True]           # YAML reads `on` as true

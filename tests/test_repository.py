@@ -8,7 +8,6 @@ from chapters import BOOK
 
 EXTENSION = run_path(BOOK / "_ext" / "repository.py")
 OPTIONS = {"repository_url": "https://github.com/OWNER/REPO",
-           "launch_buttons": {"colab_url": "..."},
            "use_repository_button": True, "repository_branch": "main"}
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -22,18 +23,20 @@ from axe_playwright_python.sync_playwright import Axe
 from chapters import CHAPTERS, ROOT, cells, each_chapter
 from fontTools.ttLib import TTFont
 from needs import absent
-from playwright.sync_api import Error, TimeoutError, sync_playwright
+from playwright.sync_api import TimeoutError, sync_playwright
+from pypdf import PdfReader
 from test_toc import pages
 
-from tools import mathfont
+from tools import mathfont, paper
+from tools.browser import launch
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import light
 
 REMOTE = "git@github.com:ada/course.git"
-COLAB = "https://colab.research.google.com/github/ada/course/blob/main/book/"
+COLAB = "https://colab.research.google.com/github/ada/course/blob/"
+PUBLISHED = "https://ada.github.io/course/"
 HERE_ONLY = {".*", "_build", "data", "grading"}
-SYSTEM = "chromium", "chromium-browser", "google-chrome"
 WIDTHS = 1280, 390
 
 # What axe-core finds in the theme's own parts, whatever the page says.
@@ -97,7 +100,8 @@ CUT = """() => [...document.querySelectorAll("div.math")]
     .map(math => math.closest("section")?.id)"""
 
 
-# What an element looks like, as far as style sheets decide it.
+# What an element looks like, as far as style sheets decide it: not the height
+# of a formula, which is rounded anew when its font arrives.
 STYLES = """() => {
     const kinds = ["color", "background-color", "font-family", "font-size",
         "font-weight", "display", "position", "padding", "margin", "border",
@@ -105,7 +109,7 @@ STYLES = """() => {
         "content", "list-style-type", "text-decoration-line", "transform"]
     const seen = []
     for (const node of document.querySelectorAll("body, body *"))
-        if (!node.closest("math, pre"))
+        if (!node.closest("span.math, math, pre"))
             for (const part of [null, "::before", "::after"]) {
                 const style = getComputedStyle(node, part)
                 if (part && ["none", "normal"].includes(style.content)) continue
@@ -126,32 +130,20 @@ COMPLETE = """sheets => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The book, built as a clone of REMOTE would build it."""
+    """The book, as a clone of REMOTE builds it for PUBLISHED."""
     clone = tmp_path_factory.mktemp("site") / "course"
     shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(*HERE_ONLY))
     for command in (["init", "-q"], ["remote", "add", "origin", REMOTE]):
         subprocess.run(["git", *command], cwd=clone, check=True)
     ours = {"GITHUB_REPOSITORY", "SOURCE_DATE_EPOCH"}
     environment = {name: value for name, value in os.environ.items()
-                   if name not in ours}
+                   if name not in ours} | {"SITE_URL": PUBLISHED}
     build = subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", ".",
          "-W", "-n", "--keep-going"], cwd=clone, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert build.returncode == 0, build.stdout
     return clone / "_build" / "html"
-
-
-def launch(playwright):
-    """The browser that Playwright installed, or else the system's."""
-    try:
-        return playwright.chromium.launch()
-    except Error:
-        for name in SYSTEM:
-            if program := shutil.which(name):
-                return playwright.chromium.launch(
-                    executable_path=program, args=["--no-sandbox"])
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -275,8 +267,9 @@ def test_everybody_can_read_it(visit, page):
 
 @each_chapter
 def test_colab_opens_this_chapter(visit, path):
-    links = visit(f"book/{path.stem}").colab
-    assert set(links) == {f"{COLAB}{path.name}"}
+    """The edition for students first, then the solved notebook."""
+    assert visit(f"book/{path.stem}").colab == [
+        f"{COLAB}student/{path.name}", f"{COLAB}main/book/{path.name}"]
 
 
 @each_chapter
@@ -292,6 +285,56 @@ def test_the_first_page_is_the_front_page(site, browser):
     tab = browser.new_page()
     tab.goto((site / "index.html").as_uri())
     tab.wait_for_url("**/book/intro.html")
+    tab.close()
+
+
+def test_a_phone_shows_the_way_in(site, browser):
+    """The first screen of the front page: begin, or see all chapters."""
+    tab = browser.new_page(viewport={"width": WIDTHS[1], "height": 700})
+    tab.goto((site / "book" / "intro.html").as_uri())
+    start, chapters = tab.locator(".doors a").all()
+    for door in (start, chapters):
+        box = door.bounding_box()
+        assert box["y"] + box["height"] < 700
+    assert start.get_attribute("href") == f"{CHAPTERS[0].stem}.html"
+    chapters.click()
+    assert tab.get_by_role("link", name="Numerical instability",
+                           exact=True).last.bounding_box()["y"] < 700
+    tab.close()
+
+
+@each_page
+def test_a_page_knows_its_address(site, page):
+    """Canonical, in the sitemap, with a card and a description of its own."""
+    text = (site / f"{page}.html").read_text()
+    assert text.count(f'rel="canonical" href="{PUBLISHED}{page}.html"') == 1
+    assert f"<loc>{PUBLISHED}{page}.html</loc>" in (
+        site / "sitemap.xml").read_text()
+    [card] = re.findall(rf'og:image" content="{PUBLISHED}(.*?)"', text)
+    assert (site / card).is_file()
+    [words] = re.findall(r'<meta name="description" content="(.*?)"', text)
+    assert 20 < len(words) <= 165                    # &quot; counts as six
+    assert sum(f'content="{words}"' in (site / f"{other}.html").read_text()
+               for other in pages()) == 1
+
+
+def test_a_wrong_address_at_any_depth_leads_back(site, browser):
+    def serve(route):
+        path = site / urlsplit(route.request.url).path.removeprefix("/course/")
+        there = path.is_file()
+        asked.append((there, path.name))
+        route.fulfill(path=path if there else site / "404.html",
+                      status=200 if there else 404)
+
+    asked = []
+    tab = browser.new_page()
+    tab.route(f"{PUBLISHED}**", serve)
+    tab.goto(f"{PUBLISHED}book/gone/wrong.html")
+    tab.wait_for_load_state("networkidle")
+    assert [name for there, name in asked if not there] == ["wrong.html"]
+    assert any(name.endswith(".css") for _, name in asked)
+    tab.get_by_role("link", name="All chapters").click()
+    tab.wait_for_url("**/book/intro.html#the-chapters")
     tab.close()
 
 
@@ -670,3 +713,32 @@ def test_a_chapter_has_one_number_everywhere(site, path, where):
     assert all(title.startswith(f"{address[:2]}. ")
                for address, title in named)
     assert "section-number" not in html
+
+
+def links(pdf):
+    """The names inside the document that its links lead to."""
+    for sheet in pdf.pages:
+        for note in map(lambda each: each.get_object(),
+                        sheet.get("/Annots", [])):
+            if "/Dest" in note:
+                yield note["/Dest"]
+
+
+def test_a_chapter_on_paper(site, browser):
+    """Its title, a bookmark per section, every figure, links inside."""
+    [path] = [path for path in CHAPTERS if path.name.startswith("00_")]
+    target, _ = paper.publish(browser, "00", "letter", site.parent)
+    pdf = PdfReader(target)
+    assert {(round(sheet.mediabox.width), round(sheet.mediabox.height))
+            for sheet in pdf.pages} == {(612, 792)}
+    html = paper.ARTICLE.search(
+        (site / "book" / f"{path.stem}.html").read_text())[1]
+    sections = re.findall(r'<h([1-4])>(.*?)<a class="headerlink"', html)
+    titles = [unescape(re.sub("<.*?>", "", words)) for _, words in sections]
+    marks = [mark["/Title"] for mark in paper.bookmarks(pdf)]
+    assert marks == [*titles, "Answers"]
+    assert titles[0] in pdf.pages[0].extract_text()
+    shown = sum(len(sheet.images) for sheet in pdf.pages)
+    assert shown == len(re.findall("<img", html)) > 3
+    inside = [*links(pdf)]
+    assert len(inside) >= 8 and set(inside) <= set(pdf.named_destinations)

@@ -1,14 +1,14 @@
-"""Point the Colab and repository buttons at the clone that builds the book.
+"""Point the repository button at the clone that builds the book.
 
-A fork works untouched. Where no GitHub address is known, the buttons are left
-out, so that no page has a wrong link.
+A fork works untouched. Where no GitHub address is known, the button is left
+out, and with it every link that doors.py would make of the address.
 """
 
 import os
 import re
 import subprocess
 
-BUTTONS = "launch_buttons", "repository_url", "use_repository_button"
+BUTTONS = "repository_url", "use_repository_button"
 REMOTE = re.compile(r"(?:^|[/@.])github\.com(?::\d+)?[:/]"
                     r"([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
 
@@ -19,18 +19,19 @@ def slug(remote):
     return found and found[1]
 
 
-def origin(folder):
-    """The address that git calls origin; empty without git or a clone."""
-    ask = ["git", "-C", str(folder), "remote", "get-url", "origin"]
+def git(folder, *ask):
+    """What git answers about a folder; nothing without git or a clone."""
+    command = ["git", "-C", str(folder), *ask]
     try:
-        return subprocess.run(ask, capture_output=True, text=True).stdout
+        return subprocess.run(command, capture_output=True, text=True).stdout
     except OSError:
         return ""
 
 
 def fill(app, config):
     options = config.html_theme_options
-    found = os.environ.get("GITHUB_REPOSITORY") or slug(origin(app.srcdir))
+    found = os.environ.get("GITHUB_REPOSITORY") or slug(
+        git(app.srcdir, "remote", "get-url", "origin"))
     if found:
         options["repository_url"] = f"https://github.com/{found}"
     else:
