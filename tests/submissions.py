@@ -158,6 +158,8 @@ ROWS = {
     "empty file": ({"Emil.ipynb": b""}, [], ["empty"]),
     "damaged file": ({"Dora.ipynb": answers()[:5000]}, [], ["not JSON"]),
     "a list, not a notebook": ({"Lili.ipynb": b"[1, 2]"}, [], ["version 4"]),
+    "a broken archive": ({"Bo.zip": zipped(work=b"1" * 99).replace(
+        b"1" * 99, b"2" * 99)}, [], ["an archive that cannot be read"]),
     "wrong chapter": ({"Willi.ipynb": saved(edition(OTHER))}, [],
                       ["this is chapter 01"]),
     "not begun": ({"Nils.ipynb": saved(edition(CHAPTER, answered=False))},
@@ -190,6 +192,14 @@ ROWS = {
             e0_4=right("0.4", "open('mine', 'w')"))},
         [0, 0, 2, 2], ["0.1 not yet: it stops with AssertionError",
                        "Read-only file system"]),
+    "silence, and many processes": (
+        {"Ines.ipynb": answers(
+            e0_1=right("0.1", "import os; os.closerange(3, 99); input = 1\n"
+                              "while True:\n    pass"),
+            e0_4="import os, time\ntry:\n    while True:\n"
+                 "        if not os.fork():\n            time.sleep(99)\n"
+                 "except OSError:\n    pass\n" + right("0.4", ""))},
+        [0, 2, 2, 2], ["0.1 stopped: its check wrote where only"]),
     "the process ends": (
         {"Kurt.ipynb": answers(
             e0_1=right("0.1", "import os; os.kill(os.getpid(), 9)"),

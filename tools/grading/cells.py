@@ -64,7 +64,7 @@ def tree(source):
     """Its statements; none where Python cannot read it."""
     try:
         return ast.parse(plain(source)).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 

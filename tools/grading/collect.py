@@ -12,7 +12,8 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-LARGEST = 20 * 2**20                    # bytes of a notebook that is read
+LARGEST = 20 * 2**20                    # bytes of a file that is read
+TOO_LARGE = "larger than 20 MB"
 MOODLE = re.compile(r"([^_]*)_(\d+)_assignsubmission_[a-z]+(?:_.*)?")
 CANVAS = re.compile(
     r"(?:(?!LATE_)([^\W_]+)_)?(?:LATE_)?(\d{2,}|anon_[^\W_]+)_\d{2,}_.+")
@@ -23,12 +24,12 @@ COPIED = re.compile(r"^(Copy of|Kopie von|Copie de|Copia de) |"
 
 @dataclass
 class Submission:
-    """What one person handed in; data is None where it is too large."""
+    """What one person handed in: notebooks, or why they cannot be read."""
     platform: str
     id: str                             # the person's number there, or ""
     person: str
     page: str                           # what the platform knows a file by
-    files: list[tuple[str, bytes | None]] = field(default_factory=list)
+    files: list[tuple[str, bytes | str]] = field(default_factory=list)
 
 
 def collect(source):
@@ -38,7 +39,7 @@ def collect(source):
         platform, number, person, page = owner(path)
         key = platform, number or person.casefold()
         one = found.setdefault(key, Submission(platform, number, person, page))
-        if path.lower().endswith(".ipynb"):
+        if path.lower().endswith(".ipynb") or isinstance(data, str):
             one.files.append((path, data))
     return sorted(found.values(), key=lambda one: (one.person.casefold(),
                                                    one.id))
@@ -49,42 +50,49 @@ def files(source):
     if source.is_file():
         if not zipfile.is_zipfile(source):
             raise ValueError(f"{source} is neither a folder nor a zip archive")
-        paths = [*unpacked(source.read_bytes())]
+        paths = [*unpacked(source)]
         [*roots] = {path.partition("/")[0] for path, _ in paths}
         if len(roots) == 1 and len(paths) > 1 and not MOODLE.fullmatch(
                 roots[0]):
             paths = [(path.partition("/")[2], data) for path, data in paths]
-        yield from paths
+        for name, data in paths:
+            yield from opened(name, data)
         return
     if not source.is_dir():
         raise ValueError(f"{source} does not exist")
     for path in sorted(source.rglob("*")):
         name = unicodedata.normalize("NFC", path.relative_to(source).as_posix())
-        if not path.is_file() or LEFT_BY_SYSTEMS.search(name):
-            continue
-        data = (path.read_bytes() if path.stat().st_size <= LARGEST else None)
-        yield from opened(name, data)
+        if (path.is_file() and not path.is_symlink()
+                and not LEFT_BY_SYSTEMS.search(name)):
+            small = path.stat().st_size <= LARGEST
+            yield from opened(name, path.read_bytes() if small else TOO_LARGE)
 
 
-def unpacked(data, inside=""):
+def unpacked(file):
     """The files of a zip archive. Nothing is written to the disk."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
-            name = inside + entry(info)
-            if info.is_dir() or LEFT_BY_SYSTEMS.search(name):
-                continue
-            small = info.file_size <= LARGEST
-            yield from opened(name, archive.read(info) if small else None,
-                              bool(inside))
+            name = entry(info)
+            if not info.is_dir() and not LEFT_BY_SYSTEMS.search(name):
+                small = info.file_size <= LARGEST
+                yield name, archive.read(info) if small else TOO_LARGE
 
 
-def opened(name, data, inside=False):
+def opened(name, data):
     """A file; or, of an archive that a student handed in, its files."""
-    if data and not inside and zipfile.is_zipfile(io.BytesIO(data)):
-        stem = name.removesuffix(".zip")
-        yield from unpacked(data, f"{stem}/")
-    else:
+    if isinstance(data, str) or not zipfile.is_zipfile(io.BytesIO(data)):
         yield name, data
+        return
+    inside, size = [], 0
+    try:
+        for path, content in unpacked(io.BytesIO(data)):
+            size += len(content)
+            if size > LARGEST:
+                raise ValueError(TOO_LARGE)
+            inside.append((f"{name.removesuffix('.zip')}/{path}", content))
+        yield from inside
+    except Exception as error:          # whatever a student calls an archive
+        yield name, f"an archive that cannot be read: {error}"
 
 
 def entry(info):
@@ -117,10 +125,10 @@ def owner(path):
 
 def tidy(stem):
     """A file's name without what browsers, Colab and this course put in."""
-    before = None
-    while before != stem:
-        before, stem = stem, COPIED.sub("", stem).strip(" _-")
-    return re.sub(r"^\d\d_[a-z_]+?(?=[A-Z]|__|-| |$)", "", stem).strip(
+    name, before = stem, None
+    while before != name:
+        before, name = name, COPIED.sub("", name).strip(" _-")
+    return re.sub(r"^\d\d_[a-z_]+?(?=[A-Z]|__|-| |$)", "", name).strip(
         " _-") or stem
 
 

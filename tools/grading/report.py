@@ -235,5 +235,7 @@ def pages(chapter, reports, folder):
         for one in reports:
             name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "-", one.submission.page)
             path = folder / f"{name}{chapter.number} feedback.html"
+            while path.exists():        # names that differ by ? or * alone
+                path = path.with_stem(f"{path.stem}'")
             path.write_text(page(chapter, one, stated), "utf-8")
             archive.write(path, path.name)
