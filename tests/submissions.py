@@ -124,19 +124,31 @@ while frame:
 """
 FORGES = """
 import json, os
-word = json.dumps({"token": "", "failed": None, "changed": []}).encode()
+words = [{"cell": None}, {"said": "0.1 correct", "pythons": []},
+         {"token": "", "failed": None, "changed": []}]
 for pipe in range(3, 32):
-    try:
-        os.write(pipe, len(word).to_bytes(4, "big") + word)
-    except OSError:
-        pass
+    for word in map(json.dumps, words):
+        try:
+            os.write(pipe, len(word).to_bytes(4, "big") + word.encode())
+        except OSError:
+            pass
 """ + function("0.1", "return 0")
 KILLS = "import os\nfor process in (1, -1):\n    try:\n" \
         "        os.kill(process, 9)\n    except OSError:\n        pass\n"
 TAKES_OVER = "global verdict\nverdict = lambda name, check: " \
              "f'{name} correct'\nreturn 0"
-EQUALS = "class tuple:\n    def __init__(self, of):\n        pass\n" \
-         "    def __ne__(self, other):\n        return False\n"
+NEAR = "def abs(x):\n    return 0 * x\n\n\n" + function("0.1", """
+return np.zeros((len(Q), Q.shape[2], Q.shape[1], K.shape[1]))""")
+FORKS = """
+import os, time
+try:
+    for _ in range(50):
+        if not os.fork():
+            time.sleep(99)
+    limited = False
+except OSError:
+    limited = True
+"""
 
 ROWS = {
     "right, Moodle's folder": (
@@ -178,7 +190,7 @@ ROWS = {
     "memory bombs": (
         {"Mona.ipynb": answers(
             e0_1=right("0.1", "all_of_it = np.ones(10**11)"),
-            e0_2=right("0.2", "b'x' * 2**33"))},
+            e0_2=right("0.2", "np.zeros(2**29)"))},
         [0, 0, 2, 2], ["0.1 not yet: it stops with", "MemoryError"]),
     "network": (
         {"Nora.ipynb": answers(e0_4=right(
@@ -196,9 +208,7 @@ ROWS = {
         {"Ines.ipynb": answers(
             e0_1=right("0.1", "import os; os.closerange(3, 99); input = 1\n"
                               "while True:\n    pass"),
-            e0_4="import os, time\ntry:\n    while True:\n"
-                 "        if not os.fork():\n            time.sleep(99)\n"
-                 "except OSError:\n    pass\n" + right("0.4", ""))},
+            e0_4=FORKS + right("0.4", "assert limited"))},
         [0, 2, 2, 2], ["0.1 stopped: its check wrote where only"]),
     "the process ends": (
         {"Kurt.ipynb": answers(
@@ -215,14 +225,17 @@ ROWS = {
             e0_2=function("0.2", TAKES_OVER),
             e0_3="np.allclose = lambda *a, **k: True\n"
                  + function("0.3", "return True"),
-            e0_4=EQUALS + function("0.4", "return 0, 0"))},
-        [0, 0, 0, 0], ["0.2 refused: it changes what the tests use, verdict",
+            e0_4=function("0.4", "return 0, 0"))},
+        [0, 0, 0, 0], ["0.1 not yet", "0.4 not yet",
+                       "0.2 refused: it changes what the tests use, verdict",
                        "0.3 refused: it changes what the tests use,"
                        " numpy.allclose"]),
+    "a function of Python's redefined": (
+        {"Paul.ipynb": answers(e0_1=NEAR)}, [0, 2, 2, 2], ["0.1 not yet"]),
     "the grader attacked": (
         {"Gero.ipynb": answers(e0_1=FORGES, e0_2=KILLS + right("0.2", ""),
                                e0_4=PEEPS + right("0.4", "assert seen"))},
-        [0, 2, 2, 0], ["0.1 stopped: its cell wrote where only",
+        [0, 2, 2, 0], ["0.1 stopped: the tests wrote where only",
                        "0.4 not yet: it stops with AssertionError"]),
     "a cell copied": ({"Kai.ipynb": changed(copied)}, ALL, []),
     "metadata lost": ({"Copy of Meta.ipynb": changed(bare)}, ALL, []),
