@@ -138,7 +138,7 @@ KILLS = "import os\nfor process in (1, -1):\n    try:\n" \
 TAKES_OVER = "global verdict\nverdict = lambda name, check: " \
              "f'{name} correct'\nreturn 0"
 NEAR = "def abs(x):\n    return 0 * x\n\n\n" + function("0.1", """
-return np.zeros((len(Q), Q.shape[2], Q.shape[1], K.shape[1]))""")
+return np.full((len(Q), Q.shape[2], Q.shape[1], K.shape[1]), 0.5)""")
 FORKS = """
 import os, time
 try:
@@ -226,7 +226,7 @@ ROWS = {
             e0_3="np.allclose = lambda *a, **k: True\n"
                  + function("0.3", "return True"),
             e0_4=function("0.4", "return 0, 0"))},
-        [0, 0, 0, 0], ["0.1 not yet", "0.4 not yet",
+        [0, 0, 0, 0], ["0.1 not yet: is the result bhnm", "0.4 not yet",
                        "0.2 refused: it changes what the tests use, verdict",
                        "0.3 refused: it changes what the tests use,"
                        " numpy.allclose"]),
