@@ -96,6 +96,12 @@ def edited(cells):
     return cells
 
 
+def renamed(cells):
+    """No editor does it; a person can."""
+    return [dict(cell, id=[7], metadata={"nbgrader": {"grade_id": 7}})
+            for cell in cells]
+
+
 def pasted(cells):
     """Everything but the exercises was deleted."""
     return [cell for cell in cells if cell.id.startswith("solution-")]
@@ -169,6 +175,7 @@ ROWS = {
     "no notebook": ({"Pia Paper/scan.pdf": b"%PDF"}, [], ["no notebook"]),
     "empty file": ({"Emil.ipynb": b""}, [], ["empty"]),
     "damaged file": ({"Dora.ipynb": answers()[:5000]}, [], ["not JSON"]),
+    "strange names of cells": ({"Ida.ipynb": changed(renamed)}, ALL, []),
     "a list, not a notebook": ({"Lili.ipynb": b"[1, 2]"}, [], ["version 4"]),
     "a broken archive": ({"Bo.zip": zipped(work=b"1" * 99).replace(
         b"1" * 99, b"2" * 99)}, [], ["an archive that cannot be read"]),
@@ -250,7 +257,11 @@ ROWS = {
                  + "\n\nprint(head_scores(my_queries, my_keys))")}, ALL, []),
     "markup": (
         {"=Mark <b>.ipynb": answers(
-            e0_1=function("0.1", "raise ValueError('<script>x</script>')"))},
+            e0_1=function("0.1", "raise ValueError('<script>x</script>')"),
+            e0_2="# " + "&" * 10**5 + "\n" + right("0.2", ""),
+            e0_3=trio(edition(CHAPTER).cells, "0.3")[0].source
+                 + "\n# " + "&" * 10**5,
+            e0_4=right("0.4", "") + "# " + "&" * 10**5)},
         [0, 2, 2, 2], ["<script>"]),
 }
 

@@ -57,7 +57,7 @@ def read(data):
 def identity(cell):
     """Its grade_id and its id: editors keep the one or the other."""
     own = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
-    return {own, cell.get("id")} - {None}
+    return {name for name in (own, cell.get("id")) if isinstance(name, str)}
 
 
 def tree(source):

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import formulas  # noqa: E402  the site's own MathML
 
 BETWEEN = '<hr class="next">'
-SHOWN = 8000                            # characters of an answer on a page
+SHOWN = 3000                            # characters of an answer on a page
 MOODLE = ("Identifier", "Full name", "Grade", "Maximum grade",
           "Last modified (grade)", "Feedback comments")
 STYLE = """
@@ -201,7 +201,7 @@ def page(chapter, one, stated):
         if len(code) > SHOWN:
             code = code[:SHOWN] + "\n# ... cut here"
         own = ("<h3>Your answer</h3>\n"
-               f'<pre tabindex="0"><code>{escape(code)}</code></pre>\n')
+               f'<pre tabindex="0"><code>{escape(code, False)}</code></pre>\n')
         parts.append(
             f"<section>\n<h2>Exercise {exercise.number}: {points}</h2>\n"
             f'<p class="said">{escape(mark.said)}</p>\n'
