@@ -212,7 +212,7 @@ ROWS = {
         [0, 0, 2, 2], ["0.1 not yet: it stops with AssertionError",
                        "Read-only file system"]),
     "silence, and many processes": (
-        {"Ines.ipynb": answers(
+        {"Iris.ipynb": answers(
             e0_1=right("0.1", "import os; os.closerange(3, 99); input = 1\n"
                               "while True:\n    pass"),
             e0_4=FORKS + right("0.4", "assert limited"))},
