@@ -177,6 +177,7 @@ def test_the_image_has_the_versions_of_the_course():
     ("ekanna_20_3001_04_layer_normalization-1.ipynb", "canvas", "20",
      "ekanna"),
     ("LATE_anon_x7Yz_3001_x.ipynb", "canvas", "anon_x7Yz", "anon_x7Yz"),
+    ("2026_05_01_Anna.ipynb", "folder", "", "2026_05_01_Anna"),
     ("04_layer_normalization_Anna Ek.ipynb", "folder", "", "Anna Ek"),
     ("Copy of Copy of Anna (1).ipynb", "folder", "", "Anna"),
     ("04_layer_normalization.ipynb", "folder", "", "04_layer_normalization"),

@@ -16,7 +16,8 @@ LARGEST = 20 * 2**20                    # bytes of a file that is read
 TOO_LARGE = "larger than 20 MB"
 MOODLE = re.compile(r"([^_]*)_(\d+)_assignsubmission_[a-z]+(?:_.*)?")
 CANVAS = re.compile(
-    r"(?:(?!LATE_)([^\W_]+)_)?(?:LATE_)?(\d{2,}|anon_[^\W_]+)_\d{2,}_.+")
+    r"(?:([^\W\d_][^\W_]*)_(?:LATE_)?(\d{2,})|(?:LATE_)?(anon_[^\W_]+))"
+    r"_\d{2,}_.+")
 LEFT_BY_SYSTEMS = re.compile(r"(^|/)(\.|__MACOSX/|~)")
 COPIED = re.compile(r"^(Copy of|Kopie von|Copie de|Copia de) |"
                     r"[ _-]*\(\d+\)$|[ _-]+(copy|copie|Kopie)$", re.IGNORECASE)
@@ -117,7 +118,8 @@ def owner(path):
             return ("moodle", number, person,
                     f"{known[1]}_{number}_assignfeedback_file_")
     if known := CANVAS.fullmatch(path.parts[0]):
-        return ("canvas", known[2], known[1] or known[2],
+        number = known[2] or known[3]
+        return ("canvas", number, known[1] or number,
                 f"{path.parts[0].rpartition('.')[0]} ")
     person = path.parts[0] if len(path.parts) > 1 else tidy(path.stem)
     return "folder", "", person, f"{person} "
