@@ -234,12 +234,12 @@ def test_only_what_an_answer_needs_is_loaded():
 
 MOODLE = [["Identifier", "Full name", "Status", "Grade", "Maximum Grade",
            "Last modified (grade)", "Feedback comments"],
-          ["Participant 7", "Zoë Ek", "x", "", "8.00", "-", ""],
+          ["Participant 7", "Zoë Ek", "x", "1", "8.00", "-", ""],
           ["Participant 8", "Max", "x", "3.00", "8.00", "-", "old"]]
 CANVAS = [["Student", "ID", "SIS Login ID", "Section", "Other (5)",
            "00. Shapes and einsum (17)", "0.2 (18)"],
           ["    Points Possible", "", "", "", "1", "8", "2"],
-          ["Ek, Zoe", "7", "zek", "A", "1", "", ""],
+          ["Ek, Zoe", "7", "zek", "A", "1", "1", "1"],
           ["Max, M", "8", "max", "A", "1", "5", ""]]
 
 
