@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh lint serve pdf assignments colab portable help
+.PHONY: book test check battery experiments paths refresh lint serve pdf assignments grades colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -18,6 +18,7 @@ help:
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
+	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
 	@echo "make paths        run the lectures of book/teaching.md as written there"
@@ -61,6 +62,12 @@ pdf: book
 
 assignments: .nbgrader/ready
 	@$(BIN)/python -m tools.editions $(CHAPTERS)
+
+grades: .venv/ready
+	@$(BIN)/python -m tools.grades "$(CHAPTER)" "$(SUBMISSIONS)" \
+	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
+	  $(if $(COLUMN),--column "$(COLUMN)") \
+	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 colab: .venv/ready .colab/ready
 	@$(BIN)/python -m tools.colab

@@ -1,0 +1,219 @@
+"""Which cell is which: of the teacher's chapter, and of a submission."""
+
+import ast
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+KEPT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
+MAGIC = re.compile(r"(?m)^[%!].*$")
+ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
+            "numpy", "operator", "torch", "typing"}
+STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
+           "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
+
+
+class NotANotebook(ValueError):
+    """In words, why."""
+
+
+@dataclass
+class Exercise:
+    """A coding exercise of the teacher's copy."""
+    number: str
+    name: str                           # of the function that it asks for
+    points: float
+    statement: str
+    check: str
+    grade: str
+
+
+@dataclass
+class Answer:
+    """The cell that answers an exercise: its source, or None; what was done."""
+    source: str | None
+    notes: list[str] = field(default_factory=list)
+    look: list[str] = field(default_factory=list)
+
+
+def read(data):
+    """The cells of a notebook: [(kind, names it goes by, source)]."""
+    try:
+        cells = json.loads(data)["cells"]
+        return [(cell["cell_type"], identity(cell), "".join(cell["source"]))
+                for cell in cells]
+    except UnicodeDecodeError:
+        raise NotANotebook("not text, so not a notebook") from None
+    except (ValueError, RecursionError):
+        raise NotANotebook("empty" if not data.strip()
+                           else "damaged: not JSON") from None
+    except (KeyError, TypeError, AttributeError):
+        raise NotANotebook("not a notebook of version 4") from None
+
+
+def identity(cell):
+    """Its grade_id and its id: editors keep the one or the other."""
+    own = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
+    return {name for name in (own, cell.get("id")) if isinstance(name, str)}
+
+
+def tree(source):
+    """Its statements; none where Python cannot read it."""
+    try:
+        return ast.parse(plain(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def plain(source):
+    """Without the lines that only a notebook understands: %magic, !command."""
+    return MAGIC.sub("", source)
+
+
+def defines(source, name):
+    """Does it define the function, or try to?"""
+    found = [node for node in tree(source)
+             if isinstance(node, ast.FunctionDef) and node.name == name]
+    return bool(found or re.search(rf"(?m)^def {name}\b", source))
+
+
+class Chapter:
+    """The teacher's own copy of a chapter."""
+
+    def __init__(self, path):
+        self.path, self.number = path, path.name[:2]
+        cells = read(path.read_bytes())
+        self.title = next(source for _, _, source in cells).partition("\n")[0]
+        self.title = self.title.removeprefix("# ")
+        code = {name: source for kind, names, source in cells
+                if kind == "code" for name in names}
+        points = {cell["id"]: cell["metadata"]["nbgrader"]["points"]
+                  for cell in json.loads(path.read_bytes())["cells"]
+                  if "points" in cell["metadata"].get("nbgrader", {})}
+        self.exercises = []
+        for name in code:
+            if not (found := SOLUTION.fullmatch(name)):
+                continue
+            number = ".".join(found.groups())
+            statement = next(source for kind, _, source in cells
+                             if kind == "markdown"
+                             and f"**Exercise {number}**" in source)
+            asked = next(node.name for node in tree(code[name])
+                         if isinstance(node, ast.FunctionDef))
+            check, grade = (name.replace("solution", part)
+                            for part in ("check", "grade"))
+            self.exercises.append(Exercise(
+                number, asked, points[grade], statement, code[check],
+                code[grade]))
+        taken = {f"{part}-{exercise.number.replace('.', '-')}"
+                 for exercise in self.exercises
+                 for part in ("solution", "check", "grade")}
+        self.lesson = [node for name, source in code.items()
+                       if name not in taken
+                       for node in tree(source) if isinstance(node, KEPT)]
+        self.judges = [name for node in tree(code["verdict"])
+                       if isinstance(node, KEPT) for name in bound(node)]
+
+    @property
+    def most(self):
+        return sum(exercise.points for exercise in self.exercises)
+
+
+    def leans_on(self, sources):
+        """The part of the lesson that answers, checks and grades need.
+
+        -> its code, and those of its names that no answer may change: what
+        it imports, and what judges. PyTorch takes two seconds to load, and
+        many exercises do without.
+        """
+        wanted = {word for source in sources
+                  for word in re.findall(r"\w+", source)} | {*self.judges}
+        for exercise in self.exercises:
+            wanted |= used(*tree(exercise.check), *tree(exercise.grade))
+        kept = []
+        while more := [node for node in self.lesson if node not in kept
+                       and wanted & {*bound(node)}]:
+            kept += more
+            wanted |= used(*more)
+        kept = [node for node in self.lesson if node in kept]
+        ours = {name for node in kept for name in bound(node)
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                or name in self.judges}
+        return ast.unparse(ast.Module(kept, [])), sorted(ours)
+
+
+def bound(node):
+    """The names that an import, a function or a class gives a value."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.partition(".")[0]
+                for alias in node.names]
+    return [node.name]
+
+
+def used(*nodes):
+    return {each.id for node in nodes for each in ast.walk(node)
+            if isinstance(each, ast.Name)}
+
+
+def answers(chapter, cells):
+    """{number: its Answer} of a submission."""
+    code = [(names, source) for kind, names, source in cells
+            if kind == "code"]
+    return {exercise.number: answer(exercise, code)
+            for exercise in chapter.exercises}
+
+
+def answer(exercise, code):
+    """Its cell, by name; or, where the metadata are lost, by the function.
+
+    Of several copies the last one counts that was worked on, as it would
+    in a notebook that is run from top to bottom.
+    """
+    own = f"solution-{exercise.number.replace('.', '-')}"
+    defining = [source for _, source in code
+                if defines(source, exercise.name)]
+    named = [source for names, source in code if own in names]
+    found = defining or named
+    if not found:
+        return Answer(None)
+    notes = []
+    if not named:
+        notes.append("metadata lost, found by the name of its function")
+    if len(found) > 1:
+        notes.append(f"{len(found)} cells answer it, the last one that was"
+                     " worked on was graded")
+    source = ([*filter(worked_on, found)] or found)[-1]
+    if plain(source) != source:
+        notes.append("lines that begin with % or ! were left out")
+    return Answer(plain(source), notes, strange(source))
+
+
+def worked_on(source):
+    return "raise NotImplementedError" not in source
+
+
+def strange(source):
+    """Names that an answer to an exercise seldom has any business with."""
+    found = []
+    for node in ast.walk(ast.Module(tree(source), [])):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names
+                      if alias.name.partition(".")[0] not in ORDINARY]
+        elif isinstance(node, ast.ImportFrom):
+            root = (node.module or "").partition(".")[0]
+            found += [node.module or "."] if root not in ORDINARY else []
+        elif isinstance(node, ast.Attribute):
+            if node.attr.startswith("_") or isinstance(node.ctx, ast.Store):
+                found.append(f".{node.attr}")
+        elif isinstance(node, ast.Name):
+            if node.id in STRANGE or node.id.startswith("__"):
+                found.append(node.id)
+        elif isinstance(node, ast.Global):
+            found += [f"global {name}" for name in node.names]
+        elif isinstance(node, ast.FunctionDef) and (
+                node.name in ("close", "verdict", "where_it_stops")):
+            found.append(node.name)
+    return sorted(set(found))
