@@ -32,6 +32,7 @@ from tools.browser import launch
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import light
+from explorables import EXPLORABLES
 
 REMOTE = "git@github.com:ada/course.git"
 COLAB = "https://colab.research.google.com/github/ada/course/blob/"
@@ -95,6 +96,9 @@ TURNED = f"mode => {THEME_NOW} == mode"
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth
     return document.documentElement.scrollWidth - width }"""
+# Each explorable, and whether a figure or numbers stand right above it.
+BEHIND = """boxes => boxes.map(box => [box.dataset.script,
+    !!box.previousElementSibling.querySelector(".cell_output")])"""
 CUT = """() => [...document.querySelectorAll("div.math")]
     .filter(math => math.scrollWidth > math.clientWidth + 2)
     .map(math => math.closest("section")?.id)"""
@@ -206,6 +210,8 @@ def visit(site, tab):
         seen.downloads = tab.locator('a[href*="_sources"]').evaluate_all(
             "links => links.map(link => link.href)")
         seen.cut = tab.evaluate(CUT)
+        seen.explorables = tab.locator(".explorable:not([hidden])") \
+            .evaluate_all(BEHIND)
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
             seen.too_wide[width] = tab.evaluate(TOO_WIDE)
@@ -350,6 +356,12 @@ def test_a_page_is_light(visit, page):
     first = {url for url in visit(page).first if url.startswith("file:")}
     weights = {url.rpartition("/")[2]: sent(url) for url in first}
     assert sum(weights.values()) <= 200_000, weights
+
+
+@each_page
+def test_explorables_stand_behind_what_they_continue(visit, page):
+    assert visit(page).explorables == [
+        [each.script, True] for each in EXPLORABLES.get(page, ())]
 
 
 @each_page

@@ -1,0 +1,164 @@
+"""Explorables: behind a figure, the same idea for a reader to move.
+
+EXPLORABLES says which figure is continued, by which script of
+_static/explorables, and with which numbers: they are those that the page's own
+code gives. Without scripts, on paper and in Colab the figure stays alone.
+"""
+
+import ast
+import json
+from html import escape
+from typing import NamedTuple
+
+import nbformat
+import numpy as np
+from docutils import nodes
+from reading import is_cell
+from sphinx.util import logging
+
+
+class Explorable(NamedTuple):
+    script: str
+    figure: str             # the id of the cell whose figure it continues
+    title: str
+    attempt: str            # what to try
+    outcome: str            # what one sees then
+    numbers: tuple = ()     # pairs: id of a cell, a name that it assigns
+    behind: str = ""        # a later cell, where a prediction comes before
+
+
+EXPLORABLES = {
+    "book/01_numerical_instability": [Explorable(
+        "bits", "ulp-figure", "The bits of a number, and its neighbors",
+        "switch single bits, or count up with the code. Then choose e4m3, and "
+        "set the bits of E and M to 1.",
+        "each step of the exponent field doubles the distance to the next "
+        "number. Subnormal numbers, with E = 0, are as far apart as those "
+        "with E = 1. All ones are a NaN in e4m3, and one code less is 448, its "
+        "largest number.")],
+    "book/04_layer_normalization": [Explorable(
+        "plane", "plane-figure", "A token of width 3, standardized",
+        "drag the token in both views, or move offset and factor. Make the "
+        "factor negative, then 0.",
+        "along its ray and at any height the token has the same output. A "
+        "negative factor gives the opposite point of the circle; at 0 the "
+        "token is constant and has no output.",
+        (("plane-figure", "across"), ("plane-figure", "x_hat")))],
+    "book/08_attention": [Explorable(
+        "triangle", "swing", "One query, three keys, one answer",
+        "drag the tip of the query around. Set the factor to 0, then to 20, "
+        "and drag again.",
+        "the answer stays inside the triangle of the values. At 0 it is "
+        "their mean. At 20 it is nearly one of them, and jumps to the next "
+        "one where two scores tie.",
+        (("hard-code", "K"), ("hard-code", "V"), ("hard-code", "q")))],
+    "book/10_positions": [Explorable(
+        "rotation", "rope-figure", "Eight pairs of features, rotated",
+        "move both positions by one step, several times. Then exchange the "
+        "two positions.",
+        "both vectors of a pair rotate, but the angle between them stays, "
+        "and so does the score with RoPE. With added sinusoids the score "
+        "changes. After the exchange the offset has the other sign, and the "
+        "score with RoPE is another.",
+        (("rope-run", "q"), ("rope-run", "k")))],
+    "book/15_generation_and_caches": [Explorable(
+        "sampling", "sample-figure", "Temperature, top-k and top-p",
+        "raise the temperature from 0.5 to 2, then do the same with the "
+        "peaked and the flat distribution.",
+        "top-k keeps the same number of tokens, and top-p keeps more and "
+        "more of them.",
+        (("sample-run", "logits"), ("sample-figure", "steep"),
+         ("sample-figure", "flat")))],
+    "book/22_does_it_pay": [Explorable(
+        "units", "gantt", "Two units at work, for several tokens",
+        "put more tokens in line. Then, with 8 tokens, set C to 1.",
+        "only the first token waits for its norm, so the saving shrinks. "
+        "With C = 1 and several columns, the vector unit is the slower one, "
+        "and deferring loses.", behind="overlap")],
+}
+
+logger = logging.getLogger(__name__)
+
+
+def assignments(body, name):
+    """The statements that assign `name`, and what they need, in order."""
+    needed, found = {name}, []
+    for statement in reversed(body):
+        if isinstance(statement, ast.Assign):
+            names = [node for node in ast.walk(statement)
+                     if isinstance(node, ast.Name)]
+            if needed & {node.id for node in names
+                         if isinstance(node.ctx, ast.Store)}:
+                needed |= {node.id for node in names}
+                found.insert(0, statement)
+    return found
+
+
+def evaluate(notebook, cell, name):
+    """What a cell assigns to a name; runs that, and the page's functions."""
+    code = {each.id: ast.parse(each.source).body for each in notebook.cells
+            if each.cell_type == "code"}
+    functions = [node for body in code.values() for node in body
+                 if isinstance(node, ast.FunctionDef)]
+    scope = {"np": np}
+    exec(compile(ast.Module(functions + assignments(code[cell], name), []),
+                 cell, "exec"), scope)
+    return np.asarray(scope[name]).tolist()
+
+
+def prose(text):
+    """No line ends within `E = 0`."""
+    return escape(text).replace(" = ", "&nbsp;=&nbsp;")
+
+
+def markup(explorable, notebook):
+    """Hidden, until its script has built it. Raises KeyError."""
+    numbers = {name: evaluate(notebook, cell, name)
+               for cell, name in explorable.numbers}
+    name = f"explore-{explorable.script}"
+    return (f'<div class="explorable" role="group" aria-labelledby="{name}"'
+            f' data-script="{explorable.script}"'
+            f' data-numbers="{escape(json.dumps(numbers))}" hidden>\n'
+            f'<p class="title" id="{name}">{escape(explorable.title)}</p>\n'
+            f"<p><strong>Try:</strong> {prose(explorable.attempt)}</p>\n"
+            f"<p><strong>See:</strong> {prose(explorable.outcome)}</p>\n</div>")
+
+
+def place(app, doctree):
+    page = app.env.docname
+    if page not in EXPLORABLES:
+        return
+    app.env.note_dependency(__file__)          # what it says is on the page
+    notebook = nbformat.read(app.env.doc2path(page), as_version=4)
+    shown = {notebook.cells[node["cell_index"]].id: node
+             for node in doctree.findall(is_cell)}
+    for explorable in EXPLORABLES[page]:
+        try:
+            cell = shown[explorable.behind or explorable.figure]
+            html = markup(explorable, notebook)
+        except KeyError as missing:
+            logger.warning("explorable %s: the page has no %s",
+                           explorable.script, missing, location=page)
+            continue
+        cell.parent.insert(cell.parent.index(cell) + 1,
+                           nodes.raw("", html, format="html"))
+
+
+def find_pages(app, env):
+    for page in EXPLORABLES:
+        if page not in env.found_docs:
+            logger.warning("explorables: there is no page %s", page)
+
+
+def load(app, page, template, context, doctree):
+    scripts = [each.script for each in EXPLORABLES.get(page, ())]
+    for script in ["shared", *scripts] if scripts else []:
+        app.add_js_file(f"explorables/{script}.js", loading_method="defer")
+
+
+def setup(app):
+    app.add_css_file("explorables.css")
+    app.connect("doctree-read", place)
+    app.connect("env-updated", find_pages)
+    app.connect("html-page-context", load)
+    return {"parallel_read_safe": True}
