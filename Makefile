@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh lint serve pdf assignments grades colab portable help
+.PHONY: book test check battery experiments paths refresh lint serve pdf assignments grades questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -19,6 +19,8 @@ help:
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
+	@echo "make questions    quiz questions for Moodle and Canvas, in _build/questions"
+	@echo "                  (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
 	@echo "make paths        run the lectures of book/teaching.md as written there"
@@ -69,6 +71,9 @@ grades: .venv/ready
 	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
 	  $(if $(COLUMN),--column "$(COLUMN)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
+
+questions: .venv/ready
+	@$(BIN)/python -m tools.questions $(CHAPTER)
 
 colab: .venv/ready .colab/ready
 	@$(BIN)/python -m tools.colab

@@ -2,29 +2,15 @@
 
 Bounds are fences, not aims. Before "Deeper" and without exercises, summary and
 references: at most 2,000 words, 160 visible lines of code, 8 figures, 60
-minutes, five to eight sections. A Predict stands in one Markdown cell:
-
-    **Predict 4.1.** question
-
-    - (A) choice
-    - (B) choice
-    - (C) choice
-
-    <details><summary>Answer</summary>
-
-    **(B)** why.
-
-    (A) If you chose A, you ...
-
-    (C) If you chose C, you ...
-
-    </details>
+minutes, five to eight sections.
 """
 
 import ast
 import math
 import re
 from pathlib import Path
+
+from tools.quiz import predictions
 
 HERE = Path(__file__).parent
 PRIVATE = [re.compile(rf"\b(?:{words})\b", re.I) for words in
@@ -175,24 +161,6 @@ def faults_of_headings(parts, terms):
         yield f"headings without a term of the glossary: {riddles}"
 
 
-def faults_of_a_prediction(number, text):
-    """What breaks the grammar of one Predict, its cell's text given."""
-    if not re.search(rf"\*\*Predict {re.escape(number)}\.\*\* \S", text):
-        yield f"no **Predict {number}.** and its question"
-    asked, _, answer = text.partition("<details><summary>Answer</summary>\n\n")
-    letters = re.findall(r"(?m)^- \(([A-D])\) \S", asked)
-    if letters not in (list("ABC"), list("ABCD")):
-        yield f"Predict {number}: choices {letters}, not A, B, C"
-    right = re.match(r"\*\*\(([A-D])\)\*\* \S", answer)
-    if not right or right[1] not in letters or "</details>" not in answer:
-        yield f"Predict {number}: the folded answer begins with no **(A)** why"
-        return
-    for letter in letters:
-        if letter != right[1] and not re.search(
-                rf"(?m)^\({letter}\) If you chose {letter}, you ", answer):
-            yield f"Predict {number}: no word on the choice ({letter})"
-
-
 def faults_of_predictions(parts, chapter):
     texts = [cell.source for part in parts for cell in part.cells
              if cell.cell_type == "markdown" and "**Predict" in cell.source
@@ -201,7 +169,7 @@ def faults_of_predictions(parts, chapter):
     for i, text in enumerate(texts, 1):
         if text.count("**Predict") > 1:
             yield f"two predictions in one cell, at Predict {chapter}.{i}"
-        yield from faults_of_a_prediction(f"{chapter}.{i}", text)
+        yield from predictions.faults(f"{chapter}.{i}", text)
 
 
 def faults_of_code(parts):

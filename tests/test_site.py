@@ -29,6 +29,7 @@ from test_toc import pages
 
 from tools import mathfont, paper
 from tools.browser import launch
+from tools.quiz.banks import banks
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import light
@@ -711,6 +712,15 @@ def test_every_entry_of_the_glossary_leads_to_a_section(site):
         assert links, definition
         assert all(anchor in sections[name] for name, anchor in links), links
         assert not re.search(r"chapters? \d\d(?!</a>)", definition)
+
+
+def test_every_question_leads_to_its_place(site):
+    places = {(one.place.page, one.place.anchor)
+              for bank in banks() for one in bank.questions}
+    assert len(places) > 150
+    for page, anchor in places:
+        html = (site / "book" / f"{page}.html").read_text()
+        assert f'id="{anchor}"' in html, (page, anchor)
 
 
 @pytest.mark.parametrize("where", NAMES)

@@ -20,6 +20,7 @@ from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 from tools.browser import launch
+from tools.contents import parts
 
 logging.getLogger("pypdf").setLevel(logging.ERROR)   # mends, and tells of it
 
@@ -114,15 +115,6 @@ LOST = """() => [...document.querySelectorAll('a[href^="#"]')]
 FILL = """starts => { for (const [page, number] of Object.entries(starts))
     document.querySelector(`.chapters a[href="#${page}"] b`)
         .textContent = number }"""
-
-
-def parts():
-    """[(caption or None, [page, ...]), ...] of the table of contents."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    yield None, [Path(toc["root"]).name]
-    for part in toc["parts"]:
-        yield part.get("caption"), [Path(each["file"]).name
-                                    for each in part["chapters"]]
 
 
 def article(html, page):

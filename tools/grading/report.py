@@ -1,22 +1,14 @@
 """What the teacher uploads: tables for Moodle and Canvas, a page a student."""
 
 import csv
-import json
 import re
 import shutil
-import sys
 import unicodedata
 import zipfile
 from html import escape
 
-import pypandoc
+from tools import prose
 
-from tools.grading.cells import ROOT
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import formulas  # noqa: E402  the site's own MathML
-
-BETWEEN = '<hr class="next">'
 SHOWN = 3000                            # characters of an answer on a page
 MOODLE = ("Identifier", "Full name", "Grade", "Maximum grade",
           "Last modified (grade)", "Feedback comments")
@@ -160,32 +152,12 @@ def fill(chapter, reports, sheet, column=None):
     return platform, rows, [one for one in reports if one not in met]
 
 
-def mathematics(node):
-    """The formulas of a document of pandoc's, in order."""
-    if isinstance(node, dict) and node.get("t") == "Math":
-        yield node
-    elif isinstance(node, dict | list):
-        for part in node.values() if isinstance(node, dict) else node:
-            yield from mathematics(part)
-
-
 def statements(chapter):
     """{number: its statement in HTML}, formulas as the site sets them."""
-    document = json.loads(pypandoc.convert_text(
-        f"\n\n{BETWEEN}\n\n".join(exercise.statement
-                                  for exercise in chapter.exercises),
-        "json", format="gfm+tex_math_dollars"))
-    found = [*mathematics(document)]
-    made = formulas.mathml([
-        (formulas.TAG.sub("", node["c"][1]).strip(),
-         node["c"][0]["t"] == "DisplayMath") for node in found])
-    for node, math in zip(found, made, strict=True):
-        tex = f"<code>{escape(node['c'][1])}</code>"
-        node |= {"t": "RawInline", "c": ["html", math or tex]}
-    html = pypandoc.convert_text(json.dumps(document), "html", format="json",
-                                 extra_args=["--wrap=preserve"])
-    return dict(zip([exercise.number for exercise in chapter.exercises],
-                    html.split(BETWEEN), strict=True))
+    return dict(zip(
+        [exercise.number for exercise in chapter.exercises],
+        prose.html([exercise.statement for exercise in chapter.exercises]),
+        strict=True))
 
 
 def page(chapter, one, stated):
