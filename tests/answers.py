@@ -88,8 +88,11 @@ class Exercise:
 
     def names(self, body):
         """The lesson's names, and the answer with this body."""
+        return self.run(chapters.answer(self.solution.source, body))
+
+    def run(self, source):
+        """The lesson's names, and what this solution cell defines."""
         names = dict(lesson(self.path))
-        source = chapters.answer(self.solution.source, body)
         exec(program(f"<solution {self.number}>", source), names)
         return names
 
@@ -106,6 +109,13 @@ class Exercise:
                 for node in ast.parse(cell.source).body
                 if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         return (used & made) - own - {self.name, "close", "verdict"}
+
+    def mistakes(self):
+        """(what, body) of wrong answers: by the check named, and not."""
+        return ([(what, body) for number, what, _, body
+                 in given(self.path)[kind]
+                 if number == self.number and what != "not begun"]
+                for kind in ("WRONG", "HIDDEN"))
 
     def inputs(self, seed):
         """Arguments from the domain that the statement names."""

@@ -12,6 +12,7 @@ SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 MAGIC = re.compile(r"(?m)^[%!].*$")
 ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
             "numpy", "operator", "torch", "typing"}
+STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
 STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
            "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
 
@@ -111,16 +112,17 @@ class Chapter:
         taken = {f"{part}-{exercise.number.replace('.', '-')}"
                  for exercise in self.exercises
                  for part in ("solution", "check", "grade")}
-        self.lesson = [node for name, source in code.items()
-                       if name not in taken
-                       for node in tree(source) if isinstance(node, KEPT)]
+        self.text = {node: written(node, source)
+                     for name, source in code.items() if name not in taken
+                     for node in tree(source) if isinstance(node, KEPT)}
+        self.lesson = [*self.text]
         self.judges = [name for node in tree(code["verdict"])
                        if isinstance(node, KEPT) for name in bound(node)]
+        self.edition = stamp(cells)
 
     @property
     def most(self):
         return sum(exercise.points for exercise in self.exercises)
-
 
     def leans_on(self, sources):
         """The part of the lesson that answers, checks and grades need.
@@ -129,6 +131,14 @@ class Chapter:
         it imports, and what judges. PyTorch takes two seconds to load, and
         many exercises do without.
         """
+        kept = self.needed(sources)
+        ours = {name for node in kept for name in bound(node)
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                or name in self.judges}
+        return ast.unparse(ast.Module(kept, [])), sorted(ours)
+
+    def needed(self, sources):
+        """The same as statements of Python, in their order."""
         wanted = {word for source in sources
                   for word in re.findall(r"\w+", source)} | {*self.judges}
         for exercise in self.exercises:
@@ -138,11 +148,22 @@ class Chapter:
                        and wanted & {*bound(node)}]:
             kept += more
             wanted |= used(*more)
-        kept = [node for node in self.lesson if node in kept]
-        ours = {name for node in kept for name in bound(node)
-                if isinstance(node, ast.Import | ast.ImportFrom)
-                or name in self.judges}
-        return ast.unparse(ast.Module(kept, [])), sorted(ours)
+        return [node for node in self.lesson if node in kept]
+
+
+def stamp(cells):
+    """The edition that a notebook says it is; nothing if it says none."""
+    found = (STAMP.search(source) for kind, _, source in cells
+             if kind == "markdown")
+    return next((each[1] for each in found if each), "")
+
+
+def written(node, source):
+    """A statement as it stands in its cell, comments and all."""
+    first = min([node, *getattr(node, "decorator_list", [])],
+                key=lambda each: each.lineno)
+    lines = plain(source).splitlines()[first.lineno - 1:node.end_lineno]
+    return "\n".join(lines)
 
 
 def bound(node):
