@@ -17,7 +17,8 @@ help:
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
-	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one)"
+	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one;"
+	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
 	@echo "make questions    quiz questions for Moodle and Canvas, in _build/questions"
 	@echo "                  (CHAPTER=04 for one)"
@@ -64,12 +65,15 @@ pdf: book
 	@$(BIN)/python -m tools.paper $(CHAPTER) --paper $(or $(PAPER),a4)
 
 assignments: .nbgrader/ready
-	@$(BIN)/python -m tools.editions $(CHAPTERS)
+	@$(BIN)/python -m tools.editions $(CHAPTERS) $(if $(NEW),--new) \
+	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
+	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
 
 grades: .venv/ready
 	@$(BIN)/python -m tools.grades "$(CHAPTER)" "$(SUBMISSIONS)" \
 	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
 	  $(if $(COLUMN),--column "$(COLUMN)") \
+	  $(if $(EDITION),--edition "$(EDITION)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 questions: .venv/ready

@@ -1,5 +1,6 @@
 """Odd submissions, graded by the one command: what each of them earns."""
 
+import copy
 import csv
 import os
 import re
@@ -8,12 +9,12 @@ import zipfile
 
 import pytest
 import submissions
-from chapters import BOOK, CHAPTERS, ROOT, cells, exercises, trio
+from chapters import BOOK, CHAPTERS, ROOT, cells, exercises, notebook, trio
 from submissions import CHAPTER, ROWS
 
-from tools import grades
+from tools import editions, grades
 from tools.grading import cells as roles
-from tools.grading import collect, report, sandbox
+from tools.grading import collect, handed, report, sandbox
 
 MOST_SECONDS = 5                        # of the processor, for a submission
 
@@ -32,7 +33,7 @@ def graded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("grades")
     submissions.hand_in(folder / "in")
     grades.main([CHAPTER.name[:2], str(folder / "in"), "--seconds", "2",
-                 "--to", str(folder / "out")])
+                 "--course", str(folder), "--to", str(folder / "out")])
     return folder / "out" / CHAPTER.stem
 
 
@@ -80,10 +81,40 @@ def test_with_pytorch(graded, tmp_path):
     path = CHAPTERS[4]
     (tmp_path / "A.ipynb").write_bytes(
         submissions.saved(submissions.edition(path)))
-    grades.main([path.name[:2], str(tmp_path), "--to", str(tmp_path)])
+    grades.main([path.name[:2], str(tmp_path), "--course", str(tmp_path),
+                 "--to", str(tmp_path)])
     [line] = table(tmp_path / path.stem / "grades.csv")
     assert line["points"] == line["of"] and line["look at"] == ""
     assert 0 < float(line["seconds"]) < MOST_SECONDS
+
+
+def test_the_edition_that_was_handed_out_grades(graded, tmp_path, capsys):
+    """Since then, the chapter got other points, check and hidden tests."""
+    frozen, student = notebook(CHAPTER), submissions.edition(CHAPTER)
+    frozen = copy.deepcopy(frozen)
+    _, check, grade = trio(frozen.cells, "0.1")
+    grade.metadata.nbgrader["points"] = 3
+    check.source = check.source.replace('print(verdict("0.1", check_0_1))',
+                                        'print("0.1 correct in its term")')
+    grade.source = "assert head_scores"
+    source = tmp_path / "source" / CHAPTER.name
+    editions.write(frozen, source)
+    label = handed.keep(tmp_path, source, source).name
+    student.cells[0].source += f"\n\nEdition {label}"
+    trio(student.cells, "0.1")[0].source = submissions.function(
+        "0.1", "return 0")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "A.ipynb").write_bytes(submissions.saved(student))
+    student.cells[0].source += "0000000"
+    (tmp_path / "in" / "B.ipynb").write_bytes(submissions.saved(student))
+    grades.main(["00", str(tmp_path / "in"), "--course", str(tmp_path)])
+    first, second = table(tmp_path / "grades" / CHAPTER.stem / "grades.csv")
+    assert f"graded by edition {label}\n" in capsys.readouterr().out
+    assert (first["0.1"], first["points"], first["of"]) == ("3", "9", "9")
+    assert first["what students read"].startswith("0.1 correct in its term")
+    assert first["edition"] == label and "edition" not in first["done"]
+    assert second["points"] == "9"
+    assert f"{label}0000000, graded by {label}" in second["done"]
 
 
 def test_the_teacher_reads_more_than_students(graded):
@@ -144,7 +175,8 @@ def test_without_a_sandbox_nothing_runs(tmp_path, monkeypatch):
     (tmp_path / "A.ipynb").write_bytes(b"{}")
     monkeypatch.setattr(sandbox, "trouble", lambda way: "not here")
     with pytest.raises(SystemExit, match="No sandbox works here, so nothing"):
-        grades.main(["00", str(tmp_path), "--to", str(tmp_path / "out")])
+        grades.main(["00", str(tmp_path), "--course", str(tmp_path),
+                     "--to", str(tmp_path / "out")])
     assert not (tmp_path / "out").exists()
 
 

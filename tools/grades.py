@@ -3,11 +3,13 @@
 python -m tools.grades 04 FOLDER_OR_ZIP [--gradebook SHEET.csv]
 
 Runs the teacher's lesson, each student's answers in a sandbox of their own,
-and the teacher's checks and hidden tests. Writes tables for Moodle and Canvas
-and a page for each student, in grading/grades/.
+and the teacher's checks and hidden tests: those of the edition that was handed
+out (tools/grading/handed.py), whatever the chapter has become. Writes tables
+for Moodle and Canvas and a page for each student, in grading/grades/.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -15,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.grading import cells, collect, report, sandbox
+from tools.grading import cells, collect, handed, report, sandbox
 from tools.grading.cells import ROOT
 
 WHERE = {"answer": "its cell", "check": "its check", "grade": "the tests"}
@@ -34,6 +36,7 @@ class Report:
     """Of a submission."""
     submission: collect.Submission
     file: str = ""
+    edition: str = ""                   # that the notebook says it is
     marks: dict[str, Mark] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     problem: str = ""                   # why there are no marks
@@ -81,7 +84,8 @@ def mark(exercise, heard, seconds):
 def choose(chapter, files):
     """The notebook that answers most, of all that one person handed in.
 
-    -> its path, its answers, and what was said on the way.
+    -> its path, its answers, the edition that it says it is, and what was
+    said on the way.
     """
     best, notes, others = None, [], set()
     for path, data in sorted(files, key=lambda file: collect.version(file[0])):
@@ -99,7 +103,7 @@ def choose(chapter, files):
         others |= {found[1].zfill(2) for _, names, _ in read for each in names
                    if (found := cells.SOLUTION.fullmatch(each))}
         if any(count) and (best is None or count >= best[0]):
-            best = count, path, answers
+            best = count, path, answers, cells.stamp(read)
     if best:
         if len(files) > 1:
             notes.append(f"of {len(files)} notebooks, this one was graded")
@@ -109,16 +113,19 @@ def choose(chapter, files):
     elif not notes:
         notes.append(f"no exercise of chapter {chapter.number} is in it"
                      if files else "no notebook")
-    return "", {}, notes
+    return "", {}, "", notes
 
 
 def grade(way, chapter, submission, seconds):
     """A report, whatever was handed in."""
     one = Report(submission)
-    one.file, answers, one.notes = choose(chapter, submission.files)
+    one.file, answers, one.edition, one.notes = choose(chapter,
+                                                       submission.files)
     if not answers:
         one.problem = "; ".join(one.notes)
         return one
+    if one.edition and chapter.edition not in ("", one.edition):
+        one.notes.append(f"edition {one.edition}, graded by {chapter.edition}")
     for name, answer in answers.items():
         one.look += [f"{name}: {word}" for word in answer.look]
     for note in dict.fromkeys(note for answer in answers.values()
@@ -203,8 +210,19 @@ def arguments(given):
     parser.add_argument("--column")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--sandbox", choices=sandbox.WAYS)
-    parser.add_argument("--to", type=Path, default=ROOT / "grading" / "grades")
+    parser.add_argument("--edition")
+    parser.add_argument("--course", type=Path, default=ROOT / "grading")
+    parser.add_argument("--to", type=Path)
     return parser.parse_args(given)
+
+
+def said_editions(submissions):
+    """The editions that notebooks say they are."""
+    for submission in submissions:
+        for _, data in submission.files:
+            with contextlib.suppress(cells.NotANotebook):
+                if not isinstance(data, str):
+                    yield cells.stamp(cells.read(data))
 
 
 def main(given=None):
@@ -212,11 +230,16 @@ def main(given=None):
     found = [*(ROOT / "book").glob(f"{asked.chapter}_*.ipynb")]
     if len(found) != 1 or not asked.submissions:
         sys.exit("say which: make grades CHAPTER=04 SUBMISSIONS=folder-or-zip")
-    chapter = cells.Chapter(found[0])
     try:
         submissions = collect.collect(asked.submissions)
         if not submissions:
             sys.exit(f"nobody handed in anything in {asked.submissions}")
+        edition = handed.choose(asked.course, asked.chapter,
+                                said_editions(submissions), asked.edition)
+        chapter = cells.Chapter(edition or found[0])
+        print(f"graded by edition {chapter.edition}" if edition else
+              f"graded by the chapter as it is in {found[0].parent}: no"
+              " edition of it was made here")
         with sandbox.working(asked.sandbox) as way:
             print(f"{len(submissions)} submissions, each in a sandbox of"
                   f" {way.name}", flush=True)
@@ -226,7 +249,7 @@ def main(given=None):
     except sandbox.NoSandbox as why:
         sys.exit("No sandbox works here, so nothing was run: other people's"
                  f" code needs one. {why}")
-    folder = asked.to / chapter.path.stem
+    folder = (asked.to or asked.course / "grades") / chapter.path.stem
     try:
         written = write(chapter, reports, folder, asked.gradebook,
                         asked.column)

@@ -47,13 +47,13 @@ def write(path, rows):
 def overview(chapter, reports):
     """All that was found, for the teacher alone."""
     numbers = [exercise.number for exercise in chapter.exercises]
-    yield ["person", "platform", "id", "file", *numbers, "points", "of",
-           "missing", "what students read", "hidden tests", "done",
+    yield ["person", "platform", "id", "file", "edition", *numbers, "points",
+           "of", "missing", "what students read", "hidden tests", "done",
            "look at", "seconds"]
     for one in reports:
         marks = one.marks
         yield [text(one.submission.person), one.submission.platform,
-               one.submission.id, text(one.file),
+               one.submission.id, text(one.file), text(one.edition),
                *(number(marks[n].points) if n in marks else ""
                  for n in numbers),
                number(one.points), number(chapter.most),
