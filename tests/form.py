@@ -10,83 +10,31 @@ import math
 import re
 from pathlib import Path
 
+from tools.parts import (
+    DETAILS,
+    TAIL,
+    has_picture,
+    hidden,
+    reading_minutes,
+    sections,
+)
 from tools.quiz import predictions
 
 HERE = Path(__file__).parent
 PRIVATE = [re.compile(rf"\b(?:{words})\b", re.I) for words in
            (HERE / "private_words.txt").read_text("utf-8").splitlines()
            if words and not words.startswith("#")]
-TAIL = "Deeper", "Exercises", "References", "Summary"
-PLAIN = "Setup", "Pitfalls", "In PyTorch"
 FOLDED = re.compile(
     r"# @title (Check: \S|Plot|Schematic|From earlier chapters|Solution \d|"
     r"Check \d|Grade \d|How comparisons are counted|"
     r"How an answer is judged|The text)")
-HIDDEN = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
 OWN = re.compile(r"(solution|check|grade)-\d+-\d+|verdict")
-DETAILS = re.compile(r"(?s)<details>.*?</details>")
-
-
-def hidden(cell):
-    return bool(HIDDEN & set(cell.metadata.get("tags", [])))
-
-
-def code_lines(cell):
-    return len([line for line in cell.source.split("\n") if line.strip()])
-
-
-def has_picture(cell):
-    return any("image/png" in output.get("data", {})
-               for output in cell.get("outputs", []))
-
-
-class Section:
-    """A heading of the second level, and the cells below it."""
-
-    def __init__(self, heading):
-        self.heading, self.cells = heading, []
-
-    @property
-    def counts(self):
-        """Do its words and lines count as the chapter's?"""
-        return not self.heading.startswith(TAIL)
-
-    @property
-    def is_topic(self):
-        return self.counts and self.heading not in ("", *PLAIN)
-
-    def prose(self):
-        return "\n\n".join(cell.source for cell in self.cells
-                           if cell.cell_type == "markdown")
-
-    def words(self):
-        return len(DETAILS.sub("", self.prose()).split())
-
-    def lines(self):
-        return sum(code_lines(cell) for cell in self.cells
-                   if cell.cell_type == "code" and not hidden(cell))
-
-    def figures(self):
-        return sum(map(has_picture, self.cells))
-
-
-def sections(cells):
-    """The opening (heading ""), then each "## " with its cells."""
-    found = [Section("")]
-    for cell in cells:
-        if cell.cell_type == "markdown":
-            heading = re.search(r"(?m)^## (.*)$", cell.source)
-            if heading:
-                found.append(Section(heading[1].strip()))
-        found[-1].cells.append(cell)
-    return found
 
 
 def minutes(parts):
-    """Reading time: words / 45 + visible lines / 8, rounded up to 5."""
-    words = sum(part.words() for part in parts if part.counts)
-    lines = sum(part.lines() for part in parts if part.counts)
-    return 5 * math.ceil((words / 45 + lines / 8) / 5)
+    """Of all that counts, rounded up to 5."""
+    return 5 * math.ceil(reading_minutes(
+        [part for part in parts if part.counts]) / 5)
 
 
 def bounded(what, number, most, least=0):
