@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh lint serve pdf assignments grades questions colab portable help
+.PHONY: book test check battery experiments paths refresh lint serve pdf slides assignments grades questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -17,6 +17,7 @@ help:
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
+	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one)"
 	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one;"
 	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
@@ -63,6 +64,9 @@ serve: book
 
 pdf: book
 	@$(BIN)/python -m tools.paper $(CHAPTER) --paper $(or $(PAPER),a4)
+
+slides: .venv/ready
+	@$(BIN)/python -m tools.slides $(CHAPTER)
 
 assignments: .nbgrader/ready
 	@$(BIN)/python -m tools.editions $(CHAPTERS) $(if $(NEW),--new) \
