@@ -7,12 +7,15 @@ from chapters import BOOK, CHAPTERS, cells, notebook
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import paths
+from tools.lecture.choose import MINUTES
+from tools.parts import reading_minutes, sections
 
 PAGE = (BOOK / "teaching.md").read_text("utf-8")
 PROSE = {path.name[:2]: "\n".join(c.source for c in cells(path, "markdown"))
          for path in CHAPTERS}
 SECTIONS = {chapter: re.findall(r"^##+ (.+)$", prose, re.MULTILINE)
             for chapter, prose in PROSE.items()}
+SORTED = sorted(PROSE)
 STATED = {exercise for prose in PROSE.values()
           for exercise in re.findall(r"\*\*Exercise (\d+\.\d+)\*\*", prose)}
 
@@ -55,10 +58,87 @@ def test_a_lecture_defines_what_it_uses(chapter, spans):
     assert paths.undefined(notebook(path), chosen) == []
 
 
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_defines_what_it_uses(path):
+    assert paths.undefined(notebook(path), cells(path, "code")) == []
+
+
+def table(first):
+    """The rows of the page's table whose first head is `first`, as cells."""
+    [found] = re.findall(rf"(?ms)^\| {first} \|.*?(?=\n\n)", PAGE)
+    return [[cell.strip() for cell in row.removesuffix("|")[1:].split(" |")]
+            for row in found.splitlines()[2:]]
+
+
+def numbers(cell):
+    """"01, 02 (120)" -> (["01", "02"], 120)"""
+    names, _, minutes = cell.partition(" (")
+    return names.split(", ") if names else [], int(minutes[:-1] or 0)
+
+
+def reading(chapter, first, last):
+    """The minutes of the sections from `first` to `last`."""
+    [path] = BOOK.glob(f"{chapter}_*.ipynb")
+    found = sections(notebook(path).cells)
+    headings = [part.heading for part in found]
+    return reading_minutes(
+        found[headings.index(first):headings.index(last) + 1])
+
+
+@pytest.mark.parametrize("name, show, _, whole", table("lecture"),
+                         ids=[row[0] for row in table("lecture")])
+def test_a_lecture_takes_the_minutes_that_it_says(name, show, _, whole):
+    chapter, shown = None, []
+    for number, first, last, minutes in re.findall(
+            r'\b(\d\d):|"([^"]+)"(?: to "([^"]+)")?(?: \((\d+)\))?', show):
+        chapter = number or chapter
+        if first:
+            counted = reading(chapter, first, last or first)
+            assert abs(int(minutes) - counted) <= 1, (first, counted)
+            shown.append(int(minutes))
+    assert sum(shown) == int(whole) <= 80
+
+
+def stated(chapter):
+    found = re.search(r"\*\*Time\*\*:? (\d+) minutes", PROSE[chapter])
+    return int(found[1])
+
+
+def work(exercise):
+    number = re.escape(exercise)
+    chapter = exercise.partition(".")[0].zfill(2)
+    return int(re.search(rf"\*\*Exercise {number}\*\* \([^)]*?(\d+) minutes",
+                         PROSE[chapter])[1])
+
+
+@pytest.mark.parametrize("head, weeks, sitting", [
+    ("day", 5, 1), ("week", 14, 2)])
+def test_a_course_takes_the_minutes_that_it_says(head, weeks, sitting):
+    rows = table(head)
+    assert [row[0] for row in rows][-weeks:] == [
+        str(week) for week in range(1, weeks + 1)]
+    seen = []
+    for name, slides, read, *exercises in rows:
+        held = slides.split(", ") if slides else []
+        assert len(held) <= sitting
+        room = 90 - MINUTES * len(held)
+        chapters, minutes = numbers(read)
+        assert minutes == sum(map(stated, chapters)), name
+        assert not held or held == chapters
+        seen += chapters
+        for column, cell in enumerate(exercises):
+            if head == "week" and column:           # the project
+                continue
+            given, minutes = numbers(cell)
+            assert minutes == sum(map(work, given)), name
+            assert head == "week" or column or minutes <= room
+    assert seen == SORTED[:len(seen)] and len(seen) in (6, len(SORTED))
+
+
 def test_every_lecture_is_read():
-    [table] = re.findall(r"(?ms)^\| lecture \|.*?\n\n", PAGE)
+    named = "".join(map("".join, table("lecture")))
     spans = sum(len(spans) for _, _, spans in LECTURES)
-    assert 2 * spans == table.count('"') - 2 * table.count('" to "')
+    assert 2 * spans == (named.count('"') - 2 * named.count('" to "'))
 
 
 def toy():

@@ -2,8 +2,8 @@
 
 python -m tools.paths
 
-A row of the table "Lectures" names what is shown and, in its last column,
-what is run before, by chapter and heading. Of each chapter its Setup, these
+A row of the table "Lectures" names what is shown, with its minutes, and what
+is run before, by chapter and heading. Of each chapter its Setup, these
 sections and no other cell run, in the order of the page, in a fresh kernel:
 a name that nobody defined stops a lecture. Sections below a named one belong
 to it. "A" to "B" stands for both and all between.
@@ -52,7 +52,7 @@ def lectures(page):
     """{name of a lecture: {chapter: [(first, last heading), ...]}}."""
     [table] = re.findall(r"(?ms)^\| lecture \|.*?\n\n", page)
     found = {}
-    for row in table.splitlines()[2:]:
+    for row in table.strip().splitlines()[2:]:
         name, *columns = (cell.strip() for cell in row.strip("|").split("|"))
         named = found[name] = {}
         for column in columns:
