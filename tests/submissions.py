@@ -116,8 +116,9 @@ def zipped(**files):
 
 
 HUNTS = f"""
-import os
-seen = [name for top in ("/tmp", {str(ROOT)!r}) for _, _, files in os.walk(top)
+import os, sys
+seen = [name for top in ("/tmp", {str(ROOT)!r})
+        for place, _, files in os.walk(top) if not place.startswith(sys.prefix)
         for name in files if name.endswith((".ipynb", ".csv", ".md"))]
 """
 PEEPS = """
