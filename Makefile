@@ -25,7 +25,7 @@ help:
 	@echo "                  (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
-	@echo "make paths        run the lectures of book/teaching.md as written there"
+	@echo "make paths        run the lectures of the pages for teachers as written"
 
 # A failed build forgets what it read: the next one repeats every warning.
 book: .venv/ready

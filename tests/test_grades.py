@@ -9,12 +9,13 @@ import zipfile
 
 import pytest
 import submissions
-from chapters import BOOK, CHAPTERS, ROOT, cells, exercises, notebook, trio
+from chapters import CHAPTERS, ROOT, cells, exercises, notebook, trio
 from submissions import CHAPTER, ROWS
 
 from tools import editions, grades
 from tools.grading import cells as roles
 from tools.grading import collect, handed, report, sandbox
+from tools.teaching import GRADING
 
 MOST_SECONDS = 5                        # of the processor, for a submission
 
@@ -66,7 +67,7 @@ def test_a_submission_earns_what_it_should(graded, name):
 
 def test_no_submission_stops_another(graded):
     assert len(table(graded / "grades.csv")) == len(ROWS)
-    page = (BOOK / "teaching.md").read_text("utf-8")
+    page = GRADING.read_text("utf-8")
     assert f"{len(ROWS)} of them" in page
 
 
@@ -192,7 +193,7 @@ def test_a_way_is_tried_not_looked_up():
 
 
 def test_the_image_has_the_versions_of_the_course():
-    page = (BOOK / "teaching.md").read_text("utf-8")
+    page = GRADING.read_text("utf-8")
     wanted = (ROOT / "requirements.txt").read_text("utf-8").split()
     [line] = re.findall(r"pip install --no-cache-dir (.+) \\\n", page)
     assert line.split() == [package for package in line.split()

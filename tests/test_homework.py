@@ -10,12 +10,13 @@ import battery
 import numpy as np
 import pytest
 from answers import Exercise, given
-from chapters import BOOK, CHAPTERS, ROOT, each_chapter, exercises
+from chapters import CHAPTERS, ROOT, each_chapter, exercises
 from nbformat.v4 import new_code_cell
 
 from tools import editions
 from tools.homework import sheet, teacher, variants
 from tools.homework.comparison import first_wrong
+from tools.teaching import HOMEWORK
 
 SEEDS = "a", "b", "c"
 CHAPTER = CHAPTERS[4]
@@ -196,7 +197,7 @@ def test_the_command_makes_both(tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_counts_the_variants():
-    page = (BOOK / "teaching.md").read_text("utf-8")
+    page = HOMEWORK.read_text("utf-8")
     kinds = [variant["asks"] for variant in variants.TABLE.values()]
     for kind in teacher.KINDS:
         assert f"| {kind} | {kinds.count(kind)} |" in page

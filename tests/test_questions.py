@@ -10,13 +10,14 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
-from chapters import BOOK, cells, each_chapter
+from chapters import cells, each_chapter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from test_form import PREDICT
 
 from tools import prose, questions
 from tools.quiz import banks, moodle, predictions, qti
 from tools.quiz.written import linked, plain, written
+from tools.teaching import SHEETS
 
 SITE = "https://ada.github.io/course"
 LONGEST = 16_384                        # characters, says Canvas' importer
@@ -110,9 +111,9 @@ def everything(made):
 def test_every_prediction_and_belief_is_a_question(path, made):
     asked = sum(cell.source.count("**Predict ")
                 for cell in cells(path, "markdown"))
-    rows = [line for line in (BOOK / "teaching.md").read_text("utf-8")
-            .partition("## Wrong beliefs")[2].splitlines()
-            if f'| {path.name[:2]}, "' in line]
+    sheet = SHEETS.read_text("utf-8").partition(f"\n## {path.name[:2]}. ")[2]
+    rows = [line for line in sheet.partition("\n## ")[0].splitlines()
+            if ' | "' in line]
     assert asked > 2 and len(rows) > 2
     for kind, number in (("Predictions", asked), ("Wrong beliefs", len(rows))):
         name = banks.ident(path.name[:2], kind)

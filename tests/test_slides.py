@@ -6,7 +6,7 @@ from functools import cache
 
 import nbformat
 import pytest
-from chapters import BOOK, CHAPTERS, each_chapter, notebook
+from chapters import CHAPTERS, each_chapter, notebook
 from nbformat.v4 import new_markdown_cell
 from needs import absent
 from playwright.sync_api import sync_playwright
@@ -17,8 +17,9 @@ from tools.lecture import draw
 from tools.lecture.choose import MINUTES, bare_prose, beliefs, choose
 from tools.lecture.cut import blocks, pages, sentences, shorten
 from tools.parts import DETAILS, has_picture, sections
+from tools.teaching import sheets
 
-TEACHING = (BOOK / "teaching.md").read_text("utf-8")
+SHEETS = sheets()
 [SEVEN] = [path for path in CHAPTERS if path.name.startswith("07")]
 ANSWER = re.compile(r"(?s)<details><summary>Answer</summary>(.*?)</details>")
 MARK = re.compile(r"\*\*(?:Predict [\d.]+|\([A-D]\))\*\* *"
@@ -27,7 +28,7 @@ MARK = re.compile(r"\*\*(?:Predict [\d.]+|\([A-D]\))\*\* *"
 
 @cache
 def chosen(path):
-    return choose(notebook(path), path.name[:2], TEACHING)
+    return choose(notebook(path), SHEETS[path.name[:2]])
 
 
 def shown(slide, *kinds):
@@ -114,9 +115,8 @@ def test_what_no_slide_says_is_in_the_notes(path):
 
 @each_chapter
 def test_wrong_beliefs_are_noted_at_their_section(path):
-    known = [(heading, belief) for (chapter, heading), all_of
-             in beliefs(TEACHING).items() if chapter == path.name[:2]
-             for belief in all_of]
+    known = [(heading, belief) for heading, all_of
+             in beliefs(SHEETS[path.name[:2]]).items() for belief in all_of]
     assert known
     for heading, belief in known:
         at = [slide for slide in chosen(path) if belief in slide.notes]
@@ -128,7 +128,7 @@ def ruled(cell_id, slide_type):
     changed = copy.deepcopy(notebook(SEVEN))
     [cell] = [cell for cell in changed.cells if cell.id == cell_id]
     cell.metadata["slideshow"] = {"slide_type": slide_type}
-    return choose(changed, "07", TEACHING)
+    return choose(changed, SHEETS["07"])
 
 
 def test_metadata_overrules_the_rule():

@@ -3,14 +3,17 @@
 import re
 
 import pytest
-from chapters import BOOK, CHAPTERS, cells, notebook
+from chapters import BOOK, CHAPTERS, cells, each_chapter, notebook
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import paths
 from tools.lecture.choose import MINUTES
 from tools.parts import reading_minutes, sections
+from tools.teaching import GOAL, LECTURES, SHEET, SHEETS, sheets
 
-PAGE = (BOOK / "teaching.md").read_text("utf-8")
+PAGE = LECTURES.read_text("utf-8")
+SAID = {found[1]: found[0]
+        for found in SHEET.finditer(SHEETS.read_text("utf-8"))}
 PROSE = {path.name[:2]: "\n".join(c.source for c in cells(path, "markdown"))
          for path in CHAPTERS}
 SECTIONS = {chapter: re.findall(r"^##+ (.+)$", prose, re.MULTILINE)
@@ -31,6 +34,9 @@ def quoted():
             chapter = number or chapter
             if heading and chapter:
                 yield chapter, heading
+    for chapter, sheet in sheets().items():
+        for *_, heading in sheet.beliefs:
+            yield chapter, heading
 
 
 @pytest.mark.parametrize("chapter, heading", sorted(set(quoted())))
@@ -38,20 +44,48 @@ def test_quoted_sections_exist(chapter, heading):
     assert heading in SECTIONS[chapter]
 
 
-def test_goals_name_every_exercise():
-    goals = PAGE.partition("What a student can do afterwards")[2]
-    goals = goals.partition("## Wrong beliefs")[0]
-    named = set(re.findall(r"\b(\d+\.\d+)\b", goals))
-    assert named == STATED
+@each_chapter
+def test_a_sheet_has_what_its_chapter_states(path):
+    chapter = path.name[:2]
+    said = SAID[chapter]
+    title = re.match(r"# ([^:\n]+)", PROSE[chapter])[1]
+    assert said.startswith(f"## {title}\n")
+    given = points(path)
+    assert {number: (int(minutes), int(each)) for _, number, minutes, each
+            in GOAL.findall(said)} == {
+        number: (work(number), each) for number, each in given.items()}
+    assert said.split("\n")[2] == (
+        f"[The chapter]({path.name}) takes {stated(chapter)} minutes. Its"
+        f" exercises take {sum(map(work, given))} and give"
+        f" {sum(given.values())} points.")
 
 
-LECTURES = [(f"{chapter} {name}", chapter, spans)
+@each_chapter
+def test_an_exercise_states_the_points_that_it_gives(path):
+    assert points(path) == {
+        number: int(each) for number, each in re.findall(
+            r"\*\*Exercise (\d+\.\d+)\*\* \([^)]*; (\d+) points?\)",
+            PROSE[path.name[:2]])}
+
+
+def test_every_row_of_a_sheet_is_read():
+    assert [*SAID] == SORTED
+    for chapter, sheet in sheets().items():
+        rows = re.findall(r"(?m)^\| ", SAID[chapter])
+        assert len(rows) - 2 == len(sheet.goals) + len(sheet.beliefs)
+        assert {*sheet.goals} == {
+            number for number in STATED
+            if number.partition(".")[0].zfill(2) == chapter}
+        assert len(sheet.beliefs) > 2
+
+
+SHOWN = [(f"{chapter} {name}", chapter, spans)
             for name, named in paths.lectures(PAGE).items()
             for chapter, spans in named.items()]
 
 
 @pytest.mark.parametrize("chapter, spans", [pytest.param(*rest, id=name)
-                                            for name, *rest in LECTURES])
+                                            for name, *rest in SHOWN])
 def test_a_lecture_defines_what_it_uses(chapter, spans):
     [path] = BOOK.glob(f"{chapter}_*.ipynb")
     chosen = paths.chosen(notebook(path), spans)
@@ -99,6 +133,14 @@ def test_a_lecture_takes_the_minutes_that_it_says(name, show, _, whole):
     assert sum(shown) == int(whole) <= 80
 
 
+def points(path):
+    """{"4.1": the points of its grade cell, ...}"""
+    graded = (cell.metadata.nbgrader for cell in cells(path, "code")
+              if cell.metadata.get("nbgrader", {}).get("grade"))
+    return {each.grade_id.removeprefix("grade-").replace("-", "."):
+            each.points for each in graded}
+
+
 def stated(chapter):
     found = re.search(r"\*\*Time\*\*:? (\d+) minutes", PROSE[chapter])
     return int(found[1])
@@ -137,7 +179,7 @@ def test_a_course_takes_the_minutes_that_it_says(head, weeks, sitting):
 
 def test_every_lecture_is_read():
     named = "".join(map("".join, table("lecture")))
-    spans = sum(len(spans) for _, _, spans in LECTURES)
+    spans = sum(len(spans) for _, _, spans in SHOWN)
     assert 2 * spans == (named.count('"') - 2 * named.count('" to "'))
 
 

@@ -15,8 +15,9 @@ LINKED = re.compile(r"\]\(([^)#\s:]+\.(?:ipynb|md))(?:#[^)]*)?\)")
 
 def pages():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    parts = [page for part in toc["parts"] for page in part["chapters"]]
-    return [toc["root"], *(page["file"] for page in parts)]
+    return [toc["root"], *(page["file"] for part in toc["parts"]
+                           for each in part["chapters"]
+                           for page in [each, *each.get("sections", [])])]
 
 
 def text(path):

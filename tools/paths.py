@@ -1,4 +1,4 @@
-"""Run the lectures of book/teaching.md as they are written there.
+"""Run the lectures of book/teaching_lectures.md as they are written there.
 
 python -m tools.paths
 
@@ -14,16 +14,14 @@ import symtable
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
 
 from tools.repeatable import QUIET  # before the first kernel
+from tools.teaching import BOOK, LECTURES
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOK = ROOT / "book"
 MARK = re.compile(r'\b(\d\d):|"([^"]+)"( to(?= "))?')
 HEADING = re.compile(r"(?m)^(##+) (.+)$")
 
@@ -138,8 +136,7 @@ def run(path, cells):
 def main():
     """Run every lecture; whether a cell of any stopped."""
     failed = 0
-    page = (BOOK / "teaching.md").read_text("utf-8")
-    for name, named in lectures(page).items():
+    for name, named in lectures(LECTURES.read_text("utf-8")).items():
         print(name, flush=True)
         for chapter, spans in named.items():
             [path] = BOOK.glob(f"{chapter}_*.ipynb")

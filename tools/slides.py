@@ -16,6 +16,7 @@ from pypdf import PdfReader
 from tools.browser import launch
 from tools.lecture.choose import choose
 from tools.lecture.draw import draw
+from tools.teaching import sheets
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
@@ -42,8 +43,7 @@ FULL = """async () => {
 def slides(path):
     """The slides of a notebook, and the page that holds them."""
     notebook = nbformat.read(path, as_version=4)
-    chosen = choose(notebook, path.name[:2],
-                    (BOOK / "teaching.md").read_text("utf-8"))
+    chosen = choose(notebook, sheets()[path.name[:2]])
     return chosen, draw(chosen, chosen[0].title)
 
 

@@ -31,7 +31,6 @@ from tools.lecture.cut import (
 )
 from tools.parts import DETAILS, has_picture, hidden, reading_minutes, sections
 from tools.quiz import predictions
-from tools.quiz.banks import BELIEF
 
 MINUTES = 45
 AIM = 28                # slides, where a chapter has more to show
@@ -42,7 +41,6 @@ UNSHOWN = "Setup", "Deeper", "References"
 PRE = "code", "output"
 LONGEST = 20, 88        # lines of code and output, signs in one
 SMALL = 14              # with more lines, they are set smaller
-GOAL = re.compile(r"(?m)^\|[ \d]*\| (.+?) \| (\d+\.\d+) \|$")
 PITFALL = re.compile(r"(?ms)^(?:- |\d\. )?\*\*(.+?)\*\*(.*?)"
                      r"(?=\n\n|^- |^\d\. |\Z)")
 POINT = re.compile(r"(?m)^- (.+(?:\n  .+)*)")
@@ -380,23 +378,22 @@ def share_minutes(slides, parts):
             slide.minutes = whole / len(of)
 
 
-def beliefs(page):
-    """{(chapter, heading): [wrong belief, and what is the case, ...]}"""
+def beliefs(sheet):
+    """{heading: [wrong belief, and what is the case, ...]}"""
     found = {}
-    for belief, case, chapter, heading in BELIEF.findall(page):
-        found.setdefault((chapter, heading), []).append(
+    for belief, case, heading in sheet.beliefs:
+        found.setdefault(heading, []).append(
             f"**Wrong belief:** {belief}. **What is the case:** {case}.")
     return found
 
 
-def choose(notebook, chapter, teaching):
-    """The slides of a chapter ("04"); teaching: the page for teachers."""
+def choose(notebook, sheet):
+    """The slides of a chapter; sheet: its goals and wrong beliefs."""
     parts = sections(notebook.cells)
     for part in parts:
         part.cells = [cell for cell in part.cells if ruling(cell) != "skip"]
-    goals = {number: goal for goal, number in GOAL.findall(teaching)}
     own = {"": opening, "Pitfalls": pitfalls, "Summary": summary,
-           "Exercises": partial(homework, goals=goals)}
+           "Exercises": partial(homework, goals=sheet.goals)}
     shown = [part for part in parts if part.cells
              and not part.heading.startswith(UNSHOWN)]
     shown.sort(key=lambda part: part.heading == "Exercises")
@@ -406,7 +403,6 @@ def choose(notebook, chapter, teaching):
     first = {}
     for slide in slides:
         first.setdefault(slide.section, slide)
-    for (number, heading), said in beliefs(teaching).items():
-        if number == chapter:
-            first.get(heading, slides[-1]).notes[:0] = said
+    for heading, said in beliefs(sheet).items():
+        first.get(heading, slides[-1]).notes[:0] = said
     return slides

@@ -1,7 +1,7 @@
 """The questions of the book: its predictions, and its wrong beliefs.
 
 A prediction comes with what its section says before it: the cells from the
-heading on, pictures as their words. A wrong belief of book/teaching.md is a
+heading on, pictures as their words. A wrong belief of a chapter is a
 statement that is false, and whoever calls it true reads what is the case.
 """
 
@@ -14,12 +14,12 @@ from docutils.nodes import make_id
 
 from tools.contents import parts
 from tools.quiz import predictions
+from tools.teaching import sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 COURSE = "Inside the Transformer"
 HEADING = re.compile(r"(?m)^## (.+)\n*")
-BELIEF = re.compile(r'(?m)^\| (.+?) \| (.+?) \| (\d\d), "([^"]+)".*\|$')
 EQUATION = re.compile(r"\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
 CITED = re.compile(r"\((\d+\.\d+)\)")
 FOLDED = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
@@ -154,8 +154,7 @@ def believed(notebook, page, rows):
 
 def banks(number=None):
     """Two banks a chapter, in the order of the book; or those of one."""
-    table = (BOOK / "teaching.md").read_text("utf-8").partition(
-        "## Wrong beliefs to expect")[2]
+    known = sheets()
     for caption, pages in parts():
         for page in pages:
             if not re.match(rf"{number or '[0-9]{2}'}_", page):
@@ -163,11 +162,10 @@ def banks(number=None):
             notebook = nbformat.read(BOOK / f"{page}.ipynb", as_version=4)
             title = notebook.cells[0].source.partition("\n")[0]
             chapter = title.partition(":")[0].removeprefix("# ")
-            rows = [(belief, case, heading) for belief, case, of, heading
-                    in BELIEF.findall(table) if of == page[:2]]
             path = [COURSE, *filter(None, [caption]), chapter]
             for kind, questions in (
                     ("Predictions", asked(notebook, page)),
-                    ("Wrong beliefs", believed(notebook, page, rows))):
+                    ("Wrong beliefs", believed(
+                        notebook, page, known[page[:2]].beliefs))):
                 yield Bank(ident(page[:2], kind), [*path, kind],
                            [*questions])
