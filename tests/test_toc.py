@@ -15,9 +15,8 @@ LINKED = re.compile(r"\]\(([^)#\s:]+\.(?:ipynb|md))(?:#[^)]*)?\)")
 
 def pages():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    return [toc["root"], *(page["file"] for part in toc["parts"]
-                           for each in part["chapters"]
-                           for page in [each, *each.get("sections", [])])]
+    parts = [page for part in toc["parts"] for page in part["chapters"]]
+    return [toc["root"], *(page["file"] for page in parts)]
 
 
 def text(path):

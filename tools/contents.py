@@ -12,6 +12,5 @@ def parts():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     yield None, [Path(toc["root"]).name]
     for part in toc["parts"]:
-        yield part.get("caption"), [
-            Path(page["file"]).name for each in part["chapters"]
-            for page in [each, *each.get("sections", [])]]
+        yield part.get("caption"), [Path(each["file"]).name
+                                    for each in part["chapters"]]
