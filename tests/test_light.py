@@ -52,8 +52,12 @@ def page_with(tmp_path, image):
 
 def test_a_picture_has_a_size_and_waits(tmp_path):
     html = page_with(tmp_path, '<img alt="plain" src="_images/plain.png" />')
-    assert ('<img alt="plain" src="_images/plain.webp" width="400"'
-            ' height="300" loading="lazy" decoding="async">') in html
+    assert ('<a class="plot" href="_images/plain.webp">'
+            '<img alt="plain" src="_images/plain.webp" width="400"'
+            ' height="300" loading="lazy" decoding="async"></a>') in html
+    page = tmp_path / "page.html"
+    again = light.slim(html, page, tmp_path, "_static/site.css")
+    assert again.count("<a ") == again.count("loading=") == 1
     with Image.open(tmp_path / "_images" / "plain.webp") as small:
         assert small.convert("RGB").getcolors() == [(120_000, (255,) * 3)]
 

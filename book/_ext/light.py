@@ -172,8 +172,13 @@ def size(path):
 
 
 def picture(found, page, out):
-    """An <img> that waits, with its size, as WebP where that is smaller."""
+    """An <img> that waits, with its size, as WebP where that is smaller.
+
+    A plot leads to itself: on a phone, its letters are small until a tap.
+    """
     tag = found["attributes"]
+    if 'loading="lazy"' in tag:                    # written by an earlier build
+        return found[0]
     source = re.search(r'src="([^"]*)"', tag)
     path = (page.parent / unescape(source[1])) if source else None
     if not path or "_images" not in source[1] or not path.exists():
@@ -188,7 +193,11 @@ def picture(found, page, out):
             tag = tag.replace(path.name, small.name)
     if " width=" not in tag:
         tag += f' width="{wide}" height="{high}"'
-    return f'<img{tag} loading="lazy" decoding="async">'
+    image = f'<img{tag} loading="lazy" decoding="async">'
+    if path.suffix == ".svg":
+        return image
+    address = re.search(r'src="([^"]*)"', tag)[1]
+    return f'<a class="plot" href="{address}">{image}</a>'
 
 
 def slim(html, page, out, sheet):
