@@ -14,13 +14,10 @@ import numpy as np
 import pytest
 from chapters import BOOK, ROOT, functions, notebook
 from nbformat import v4, write
-from needs import absent
-from playwright.sync_api import sync_playwright
+from needs import started_browser
 from sphinx.application import Sphinx
 from test_form import code as code_cell
 from test_reading import PYTHON
-
-from tools.browser import launch
 
 sys.path.insert(0, str(BOOK / "_ext"))
 import explorables
@@ -79,10 +76,7 @@ def numbers(text):
 @pytest.fixture(scope="module")
 def pages():
     """Explorables by name, each in a tab as wide as a phone, as on the site."""
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        if browser is None:
-            absent("a browser", "run `.venv/bin/playwright install chromium`")
+    with started_browser() as browser:
         context = browser.new_context(viewport={"width": 390, "height": 900})
         context.clock.install()                 # time goes on when told
         found = {}
@@ -96,7 +90,6 @@ def pages():
                 tab.add_script_tag(path=STATIC / "explorables" / f"{name}.js")
             found[script] = tab
         yield found
-        browser.close()
 
 
 @pytest.fixture

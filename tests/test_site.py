@@ -23,13 +23,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chapters import CHAPTERS, ROOT, cells, each_chapter
 from fontTools.ttLib import TTFont
-from needs import absent
-from playwright.sync_api import TimeoutError, sync_playwright
+from needs import started_browser
+from playwright.sync_api import TimeoutError
 from pypdf import PdfReader
 from test_toc import pages
 
 from tools import mathfont, paper
-from tools.browser import launch
 from tools.quiz.banks import banks
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -157,13 +156,8 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as playwright:
-        started = launch(playwright)
-        if started is None:
-            absent("a browser", "run `.venv/bin/playwright install chromium`,"
-                   " or install your system's chromium")
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,9 @@ import nbformat
 import pytest
 from chapters import CHAPTERS, each_chapter, notebook
 from nbformat.v4 import new_markdown_cell
-from needs import absent
-from playwright.sync_api import sync_playwright
+from needs import started_browser
 
 from tools import slides
-from tools.browser import launch
 from tools.lecture import draw
 from tools.lecture.choose import MINUTES, bare_prose, beliefs, choose
 from tools.lecture.cut import blocks, pages, sentences, shorten
@@ -174,12 +172,8 @@ def test_a_formula_keeps_the_sentence_that_leads_to_it():
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as playwright:
-        started = launch(playwright)
-        if started is None:
-            absent("a browser", "run `.venv/bin/playwright install chromium`")
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
