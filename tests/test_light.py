@@ -45,6 +45,8 @@ def page_with(tmp_path, image):
     (tmp_path / "_images").mkdir()
     Image.effect_noise((40, 30), 9).save(tmp_path / "_images" / "noise.png")
     Image.new("RGB", (400, 300), "white").save(tmp_path / "_images/plain.png")
+    for path in (tmp_path / "_images").glob("*.png"):
+        light.shrink(path)
     page = tmp_path / "page.html"
     return light.slim(f"<html><head><title>t</title></head>{image}</html>",
                       page, tmp_path, "_static/site.css")

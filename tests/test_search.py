@@ -51,16 +51,11 @@ Two
 """
 
 
-class Example:
-    """An environment of Sphinx whose pages are their own names."""
-
-    def get_doctree(self, page):
-        return publish_doctree(
-            page, settings_overrides={"doctitle_xform": False})
-
-
 def test_sections_say_their_prose_alone():
-    one, two = sections.sections(Example(), PAGE)
+    env = SimpleNamespace(docname="page", metadata={"page": {}})
+    sections.keep(SimpleNamespace(env=env), publish_doctree(
+        PAGE, settings_overrides={"doctitle_xform": False}))
+    one, two = sections.sections(env, "page")
     assert (one.anchor, one.title, one.bold) == ("one", "One", {"bold"})
     assert one.sentences == ["It says.", "And more:", "Rest here",
                              "open bold ital", "of a list"]

@@ -8,6 +8,7 @@ the budget allows. Sphinx's own index, which knows pages only, is not written.
 import gzip
 import json
 import re
+from bisect import bisect
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -97,17 +98,21 @@ def index(pages, terms, limit):
 def script(env):
     """The search and its index, with as many sentences as the budget allows."""
     root = env.config.root_doc
-    pages = [(page, line(env.titles[page]), [*sections(env, page)])
+    pages = [(page, line(env.titles[page]), sections(env, page))
              for page in (root, *env.toctree_includes[root])]
     terms = [*entries(env.get_doctree(GLOSSARY))]
     code = Path(__file__).with_name("finding.js").read_text("utf-8")
-    for limit in range(12, -1, -1):
+
+    @cache
+    def text(limit):
         book = json.dumps(index(pages, terms, limit), ensure_ascii=False,
                           separators=(",", ":"))
-        text = f"const BOOK = {book}\n{code}"
-        if len(gzip.compress(text.encode())) <= BUDGET:
-            break
-    return text
+        return f"const BOOK = {book}\n{code}"
+
+    sizes = range(1, 13)
+    limit = bisect(sizes, BUDGET,
+                   key=lambda limit: len(gzip.compress(text(limit).encode())))
+    return text(limit)
 
 
 def off(app):

@@ -121,10 +121,8 @@ class Formulas:
 
     def read(self, env):
         """Set what the pages hold, in one call: pandoc is slow to start."""
-        found = {parts(node)[0]: name for name in sorted(env.found_docs)
-                 for node in env.get_doctree(name).findall(
-                     lambda node: isinstance(
-                         node, nodes.math | nodes.math_block))}
+        found = {formula: name for name in sorted(env.found_docs)
+                 for formula in env.metadata[name]["formulas"]}
         for formula, out in zip(found, mathml(found), strict=True):
             self.set[formula] = out
             if out is None:
@@ -144,6 +142,13 @@ class Formulas:
         raise nodes.SkipNode
 
 
+def keep(app, doctree):
+    """Keep the formulas of a page until all can be set."""
+    app.env.metadata[app.env.docname]["formulas"] = [
+        parts(node)[0] for node in doctree.findall(
+            lambda node: isinstance(node, nodes.math | nodes.math_block))]
+
+
 def keep_together(app, page, template, context, doctree):
     if "body" in context:
         context["body"] = INLINE.sub(r'<span class="nowrap">\g<0></span>',
@@ -154,5 +159,6 @@ def setup(app):
     formulas = Formulas()
     app.add_html_math_renderer("mathml", (formulas.write, None),
                                (formulas.write, None))
+    app.connect("doctree-read", keep)
     app.connect("html-page-context", keep_together)
     return {"parallel_read_safe": True}

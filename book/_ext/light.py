@@ -6,6 +6,7 @@ pictures become WebP, with their size, loaded when they are near.
 """
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -132,7 +133,8 @@ def bundle(out, pages):
                           if not name.startswith("_static/site-"))
     scripts = "".join(path.read_text()
                       for path in (out / "_static").rglob("*.js")
-                      if "fontawesome" not in path.name)
+                      if not any(each in path.name for each in
+                                 (*UNUSED, "finding.js")))
     used = set(re.findall(r"[\w-]+", "".join(pages.values()) + scripts))
     texts = []
     for sheet in names:
@@ -171,6 +173,14 @@ def size(path):
         return image.size
 
 
+def shrink(path):
+    """Write a picture as WebP beside it, once."""
+    small = path.with_suffix(".webp")
+    if not small.exists():
+        with Image.open(path) as image:
+            image.save(small, "WEBP", lossless=True, method=2)
+
+
 def picture(found, page, out):
     """An <img> that waits, with its size, as WebP where that is smaller.
 
@@ -186,9 +196,6 @@ def picture(found, page, out):
     wide, high = size(path)
     if path.suffix == ".png":
         small = path.with_suffix(".webp")
-        if not small.exists():
-            with Image.open(path) as image:
-                image.save(small, "WEBP", lossless=True, method=6)
         if small.stat().st_size < path.stat().st_size:
             tag = tag.replace(path.name, small.name)
     if " width=" not in tag:
@@ -227,6 +234,9 @@ def lighten(app, error):
     out = Path(app.outdir)
     pages = {path: path.read_text() for path in out.rglob("*.html")
              if "_static" not in path.parts}
+    with ThreadPoolExecutor() as workers:
+        for _ in workers.map(shrink, (out / "_images").glob("*.png")):
+            pass
     sheet = bundle(out, pages)
     for path, html in pages.items():
         if "<head>" in html:

@@ -6,7 +6,6 @@ wrong.
 """
 
 import re
-from functools import cache
 from html.entities import html5
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from sphinx import addnodes
 END = re.compile(r'(?<=[.?!:;])\s+(?=[A-Z0-9("“])')
 CHOICE = re.compile(r"\([A-D]\) ")
 SILENT = (nodes.section, nodes.title, nodes.literal_block, nodes.math_block,
-          nodes.image, nodes.comment, addnodes.glossary)
+          nodes.image, nodes.comment, nodes.system_message, addnodes.glossary)
 COMMAND = re.compile(r"\\([A-Za-z]+)\s*")
 STYLE = re.compile(r"\\(?:mathrm|mathbf|text|operatorname)(?=\{)|[{}]|\\[,;! ]")
 SIGNS = {"cdot": "·", "infty": "∞"} | {
@@ -85,11 +84,21 @@ def own(section, kind):
             yield from child.findall(kind)
 
 
-@cache
 def sections(env, page):
     """The sections of a page, in order."""
-    return [SimpleNamespace(
-                anchor=node["ids"][0], title=line(node.next_node(nodes.title)),
-                sentences=sentences(node),
-                bold={line(strong) for strong in own(node, nodes.strong)})
-            for node in env.get_doctree(page).findall(nodes.section)]
+    return env.metadata[page]["sections"]
+
+
+def keep(app, doctree):
+    """Keep what the sections say: reading the page again takes longer."""
+    app.env.metadata[app.env.docname]["sections"] = [
+        SimpleNamespace(
+            anchor=node["ids"][0], title=line(node.next_node(nodes.title)),
+            sentences=sentences(node),
+            bold={line(strong) for strong in own(node, nodes.strong)})
+        for node in doctree.findall(nodes.section)]
+
+
+def setup(app):
+    app.connect("doctree-read", keep, priority=900)
+    return {"parallel_read_safe": True}
