@@ -78,6 +78,16 @@ def test_scripts_that_a_page_uses_are_deferred(tmp_path, script, stays):
     assert ("<script defer" in html) is stays
 
 
+def test_the_theme_measures_what_is_seen(caplog):
+    whole = "".join(light.AT_ONCE)
+    seen = light.wait_to_be_seen(whole)
+    assert seen == "".join(light.SEEN)
+    assert light.wait_to_be_seen(seen) == seen           # by a second build
+    assert not caplog.records
+    light.wait_to_be_seen("another theme")
+    assert len(caplog.records) == 2
+
+
 def test_the_page_has_one_style_sheet(tmp_path):
     html = page_with(tmp_path, '<link rel="stylesheet" href="_static/a.css">'
                                '<link rel="icon" href="_static/f.svg">')

@@ -399,6 +399,17 @@ def test_the_style_sheet_lost_nothing(site, browser, page, width):
             if pair[0] != pair[1]][:3] == []
 
 
+def test_wide_code_is_a_stop_of_the_tab_key_once_seen(site, browser):
+    tab = browser.new_page(viewport={"width": 390, "height": 850})
+    tab.goto((site / "book" / "04_layer_normalization.html").as_uri())
+    wide = tab.locator(".cell_input pre", has_text="F.layer_norm(")
+    assert wide.first.get_attribute("tabindex") is None
+    wide.first.scroll_into_view_if_needed()
+    tab.wait_for_function("pre => pre.tabIndex === 0",
+                          arg=wide.first.element_handle())
+    tab.close()
+
+
 @each_chapter
 def test_a_page_has_what_its_notebook_has(site, path):
     """Each check its mark, each prediction its buttons, ... by number."""

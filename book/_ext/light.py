@@ -14,6 +14,7 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from PIL import Image
+from sphinx.util import logging
 
 # What nothing in this book uses.
 UNUSED = ("thebe", "togglebutton", "sphinx-design", "design-tabs",
@@ -29,7 +30,18 @@ ICON = re.compile(r"((?:\.fa-[\w-]+(?:::?before)?,)*\.fa-[\w-]+"
                   r'(?:::?before)?)\{(?:--fa|content):"([^"]*)"[^}]*\}')
 TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 TOKEN = re.compile(rf"url\({TEXT}\)|url\([^)]*\)|{TEXT}|[{{}};]", re.DOTALL)
+# The theme measures every <pre>, also those that no browser has laid out yet,
+# to make it a stop of the Tab key where it scrolls. Each can wait to be seen.
+MEASURE = ("e.tabIndex=e.scrollWidth>e.clientWidth||"
+           "e.scrollHeight>e.clientHeight?0:-1")
+AT_ONCE = "function I(){const e=()=>{", f"e=>{{{MEASURE}}}"
+SEEN = (f"function I(){{const o=new IntersectionObserver(o=>{{o.forEach("
+        f"({{isIntersecting:o,target:e}})=>{{o&&({MEASURE})}})}}),e=()=>{{",
+        "e=>{o.unobserve(e);o.observe(e)}")
+THEME = "_static/scripts/pydata-sphinx-theme.js"
 FONTS = "fa-solid-900", "fa-brands-400", "fa-regular-400"
+
+logger = logging.getLogger(__name__)
 
 
 def rules(css):
@@ -228,6 +240,17 @@ def slim(html, page, out, sheet):
     return PICTURE.sub(lambda found: picture(found, page, out), html)
 
 
+def wait_to_be_seen(script):
+    """The theme's script, which measures a <pre> when it is on the screen."""
+    for old, new in zip(AT_ONCE, SEEN, strict=True):
+        if new not in script:
+            if old not in script:
+                logger.warning("light: the theme measures in another way: %s",
+                               old)
+            script = script.replace(old, new)
+    return script
+
+
 def lighten(app, error):
     if error or app.builder.format != "html":
         return
@@ -237,6 +260,8 @@ def lighten(app, error):
     with ThreadPoolExecutor() as workers:
         for _ in workers.map(shrink, (out / "_images").glob("*.png")):
             pass
+    theme = out / THEME
+    theme.write_text(wait_to_be_seen(theme.read_text()))
     sheet = bundle(out, pages)
     for path, html in pages.items():
         if "<head>" in html:
