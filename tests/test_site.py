@@ -399,6 +399,51 @@ def test_the_style_sheet_lost_nothing(site, browser, page, width):
             if pair[0] != pair[1]][:3] == []
 
 
+# Where the Tab key has come to: what it is, whether it shows, what it holds.
+STOP = """() => {
+    const at = document.activeElement, style = getComputedStyle(at)
+    return at === document.body ? null : {
+        name: at.tagName, shows: style.outlineStyle !== "none" ||
+            style.boxShadow !== "none", words: at.textContent.slice(0, 40),
+        chosen: at.ariaPressed, inside: !!at.closest("article"),
+        holds: at.tagName === "SUMMARY" ? at.parentElement.open
+            : at.tagName === "INPUT" ? at.value : at.scrollLeft } }"""
+
+
+def test_a_chapter_needs_no_mouse(site, browser):
+    """From the first stop of the Tab key to the last, using each on the way."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto((site / "book" / "04_layer_normalization.html").as_uri())
+    used, hidden, stuck = [], [], []
+    while len(used) < 400:
+        tab.keyboard.press("Tab")
+        if (before := tab.evaluate(STOP)) is None:
+            break
+        used.append(before["name"])
+        if not before["shows"]:
+            hidden.append(before)
+        if not before["inside"]:
+            continue
+        if before["chosen"] == "false" or before["name"] == "SUMMARY":
+            tab.keyboard.press("Enter")
+        elif before["name"] in ("INPUT", "PRE"):
+            tab.keyboard.press("ArrowRight")
+        else:
+            continue
+        try:
+            tab.wait_for_function(
+                f"""([holds, chosen]) => {{ const now = ({STOP})()
+                    return now.holds !== holds || now.chosen !== chosen }}""",
+                arg=[before["holds"], before["chosen"]], timeout=2000)
+        except TimeoutError:
+            stuck.append(before)
+    tab.close()
+    assert not hidden
+    assert not stuck
+    assert {"A", "BUTTON", "SUMMARY", "INPUT", "PRE"} <= {*used}
+    assert 150 < len(used) < 400
+
+
 def test_wide_code_is_a_stop_of_the_tab_key_once_seen(site, browser):
     tab = browser.new_page(viewport={"width": 390, "height": 850})
     tab.goto((site / "book" / "04_layer_normalization.html").as_uri())
