@@ -10,6 +10,7 @@ import signal
 import warnings
 from functools import cache
 from runpy import run_path
+from zlib import crc32
 
 import chapters
 import numpy as np
@@ -53,7 +54,11 @@ def lesson(path):
 
 @cache
 def program(name, source):
-    """A cell, compiled; its lines can be quoted, as in a notebook."""
+    """A cell, compiled; its lines can be quoted, as in a notebook.
+
+    Two cells of one name have their own lines: each is its own file.
+    """
+    name = f"{name} {crc32(source.encode())}"
     linecache.cache[name] = (len(source), None,
                              source.splitlines(keepends=True), name)
     with warnings.catch_warnings():         # a mutant may index a number

@@ -1,5 +1,7 @@
 """What a student is told: correct, not yet and why, or not done yet."""
 
+import linecache
+
 import numpy as np
 import pytest
 from answers import lesson, program
@@ -114,3 +116,9 @@ def test_a_students_verdict_is_put_back(path):
     """Locked, so that grading takes the teacher's own."""
     [cell] = [cell for cell in cells(path, "code") if cell.id == "verdict"]
     assert cell.metadata.nbgrader.locked
+
+
+def test_two_cells_of_one_name_are_quoted_from_their_own_lines():
+    cells = [program("<a cell>", f"x = {n}") for n in (1, 2, 1)]
+    assert [linecache.getline(cell.co_filename, 1) for cell in cells] == [
+        "x = 1", "x = 2", "x = 1"]
