@@ -278,7 +278,7 @@ CANVAS = [["Student", "ID", "SIS Login ID", "Section", "Other (5)",
 
 @pytest.mark.parametrize("rows, platform, want", [
     (MOODLE, "moodle", ["Participant 7", "Zoë Ek", "x", "2", "8.00", "-",
-                        "0.1 correct<br>0.2 not &lt;b&gt;"]),
+                        "0.1 correct<br>0.2 not &lt;b&gt; &#92;&quot; 9"]),
     (CANVAS, "canvas", ["Ek, Zoe", "7", "zek", "A", "1", "2", "0"])])
 @pytest.mark.parametrize("number, person", [("7", "?"), ("", "zoë ek")])
 def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
@@ -287,7 +287,7 @@ def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
     report.write(sheet, rows)
     one = grades.Report(collect.Submission(platform, number, person, "x"))
     one.marks = {"0.1": grades.Mark(2, "0.1 correct"),
-                 "0.2": grades.Mark(0, "0.2 not <b>")}
+                 "0.2": grades.Mark(0, '0.2 not <b> \\"\n9')}
     other = grades.Report(collect.Submission(platform, "9", "Eve", "x"))
     got, filled, left = report.fill(roles.Chapter(CHAPTER), [one, other], sheet)
     assert got == platform and left == [other]

@@ -88,6 +88,12 @@ def test_the_theme_measures_what_is_seen(caplog):
     assert len(caplog.records) == 2
 
 
+def test_the_colors_are_known_before_the_page(tmp_path):
+    known = f"<script data-x>theme = {light.KNOWN}</script>"
+    assert known in page_with(tmp_path, known.replace(light.KNOWN,
+                                                      light.UNKNOWN))
+
+
 def test_the_page_has_one_style_sheet(tmp_path):
     html = page_with(tmp_path, '<link rel="stylesheet" href="_static/a.css">'
                                '<link rel="icon" href="_static/f.svg">')

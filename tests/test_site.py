@@ -444,6 +444,19 @@ def test_a_chapter_needs_no_mouse(site, browser):
     assert 150 < len(used) < 400
 
 
+@pytest.mark.parametrize("chosen, system, seen", [
+    (None, "dark", "dark"), (None, "light", "light"),
+    ("light", "dark", "light"), ("dark", "light", "dark")])
+def test_colors_do_not_wait_for_the_theme(site, browser, chosen, system, seen):
+    with browser.new_context(color_scheme=system) as context:
+        tab = context.new_page()
+        tab.route("**/pydata-sphinx-theme.js*", lambda route: route.abort())
+        tab.add_init_script(f"localStorage.setItem('mode', '{chosen}')"
+                            if chosen else "localStorage.clear()")
+        tab.goto((site / "book" / "intro.html").as_uri())
+        assert tab.evaluate("document.documentElement.dataset.theme") == seen
+
+
 def test_wide_code_is_a_stop_of_the_tab_key_once_seen(site, browser):
     tab = browser.new_page(viewport={"width": 390, "height": 850})
     tab.goto((site / "book" / "04_layer_normalization.html").as_uri())

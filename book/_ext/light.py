@@ -38,6 +38,11 @@ AT_ONCE = "function I(){const e=()=>{", f"e=>{{{MEASURE}}}"
 SEEN = (f"function I(){{const o=new IntersectionObserver(o=>{{o.forEach("
         f"({{isIntersecting:o,target:e}})=>{{o&&({MEASURE})}})}}),e=()=>{{",
         "e=>{o.unobserve(e);o.observe(e)}")
+# Without colors until its script has run, a page would be laid out twice.
+UNKNOWN = 'localStorage.getItem("theme") || "auto"'
+KNOWN = """(/light|dark/.exec(document.documentElement.dataset.mode) ||
+        [matchMedia("(prefers-color-scheme: dark)").matches ? "dark"
+            : "light"])[0]"""
 THEME = "_static/scripts/pydata-sphinx-theme.js"
 FONTS = "fa-solid-900", "fa-brands-400", "fa-regular-400"
 
@@ -235,7 +240,7 @@ def slim(html, page, out, sheet):
     html = html.replace("</title>", f'</title>\n<link rel="stylesheet" '
                         f'href="{up}{sheet}">', 1)
     html = PRELOAD.sub("", SCRIPT.sub(script, html))
-    html = SETTING.sub("", html)
+    html = SETTING.sub("", html.replace(UNKNOWN, KNOWN))
     html = re.sub(r'<span class="(?:n|p|w|nn)">([^<]*)</span>', r"\1", html)
     return PICTURE.sub(lambda found: picture(found, page, out), html)
 

@@ -36,6 +36,7 @@ def number(points):
 
 def text(words):
     """For a cell of a table: a spreadsheet shall not take it for a formula."""
+    words = words.replace("\\", "/")                # see comment()
     return f"'{words}" if words[:1] in ("=", "+", "-", "@", "\t") else words
 
 
@@ -78,8 +79,13 @@ def moodle(chapter, reports):
 
 
 def comment(one):
-    """The hint lines, as Moodle's field takes them: HTML."""
-    return "<br>".join(escape(line, quote=False) for line in one.lines)
+    """The hint lines, as Moodle's field takes them: HTML.
+
+    Without a quote, a backslash or a line break: PHP's reader of tables does
+    not end a cell at a quote behind a backslash, and an answer could add rows.
+    """
+    return "<br>".join(escape(" ".join(line.split())).replace("\\", "&#92;")
+                       for line in one.lines)
 
 
 def canvas(chapter, reports):
