@@ -78,13 +78,13 @@ def test_scripts_that_a_page_uses_are_deferred(tmp_path, script, stays):
     assert ("<script defer" in html) is stays
 
 
-def test_the_theme_measures_what_is_seen(caplog):
+def test_the_theme_measures_when_idle(caplog):
     whole = "".join(light.AT_ONCE)
-    seen = light.wait_to_be_seen(whole)
-    assert seen == "".join(light.SEEN)
-    assert light.wait_to_be_seen(seen) == seen           # by a second build
+    idle = light.wait_until_idle(whole)
+    assert idle == "".join(light.IDLE)
+    assert light.wait_until_idle(idle) == idle           # by a second build
     assert not caplog.records
-    light.wait_to_be_seen("another theme")
+    light.wait_until_idle("another theme")
     assert len(caplog.records) == 2
 
 

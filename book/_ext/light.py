@@ -30,14 +30,15 @@ ICON = re.compile(r"((?:\.fa-[\w-]+(?:::?before)?,)*\.fa-[\w-]+"
                   r'(?:::?before)?)\{(?:--fa|content):"([^"]*)"[^}]*\}')
 TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 TOKEN = re.compile(rf"url\({TEXT}\)|url\([^)]*\)|{TEXT}|[{{}};]", re.DOTALL)
-# The theme measures every <pre>, also those that no browser has laid out yet,
-# to make it a stop of the Tab key where it scrolls. Each can wait to be seen.
+# The theme measures every <pre> at once, also those that no browser has laid
+# out yet, to make it a stop of the Tab key where it scrolls. One by one, when
+# there is nothing else to do, is soon enough.
 MEASURE = ("e.tabIndex=e.scrollWidth>e.clientWidth||"
            "e.scrollHeight>e.clientHeight?0:-1")
 AT_ONCE = "function I(){const e=()=>{", f"e=>{{{MEASURE}}}"
-SEEN = (f"function I(){{const o=new IntersectionObserver(o=>{{o.forEach("
-        f"({{isIntersecting:o,target:e}})=>{{o&&({MEASURE})}})}}),e=()=>{{",
-        "e=>{o.unobserve(e);o.observe(e)}")
+IDLE = ("function I(){const q=[],w=window.requestIdleCallback||setTimeout,"
+        f"n=()=>w(()=>{{const e=q.shift();{MEASURE};q.length&&n()}}),e=()=>{{",
+        "e=>{q.push(e)>1||n()}")
 # Without colors until its script has run, a page would be laid out twice.
 UNKNOWN = 'localStorage.getItem("theme") || "auto"'
 KNOWN = """(/light|dark/.exec(document.documentElement.dataset.mode) ||
@@ -245,9 +246,9 @@ def slim(html, page, out, sheet):
     return PICTURE.sub(lambda found: picture(found, page, out), html)
 
 
-def wait_to_be_seen(script):
-    """The theme's script, which measures a <pre> when it is on the screen."""
-    for old, new in zip(AT_ONCE, SEEN, strict=True):
+def wait_until_idle(script):
+    """The theme's script, which lets a reader read before it measures."""
+    for old, new in zip(AT_ONCE, IDLE, strict=True):
         if new not in script:
             if old not in script:
                 logger.warning("light: the theme measures in another way: %s",
@@ -266,7 +267,7 @@ def lighten(app, error):
         for _ in workers.map(shrink, (out / "_images").glob("*.png")):
             pass
     theme = out / THEME
-    theme.write_text(wait_to_be_seen(theme.read_text()))
+    theme.write_text(wait_until_idle(theme.read_text()))
     sheet = bundle(out, pages)
     for path, html in pages.items():
         if "<head>" in html:
