@@ -100,6 +100,16 @@ TURNED = f"mode => {THEME_NOW} == mode"
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth
     return document.documentElement.scrollWidth - width }"""
+# Formulas in a line of text that end beyond it, where nobody can see them.
+LOST = """() => {
+    for (const section of document.querySelectorAll("section"))
+        section.style.contentVisibility = "visible"
+    const lost = [...document.querySelectorAll("article span.math math")]
+        .filter(math => !math.closest("table") && math.checkVisibility()
+            && math.getBoundingClientRect().right > innerWidth - 8)
+    for (const section of document.querySelectorAll("section"))
+        section.style.contentVisibility = ""
+    return lost.map(math => math.textContent) }"""
 # Each explorable, and whether a figure or numbers stand right above it.
 BEHIND = """boxes => boxes.map(box => [box.dataset.script,
     !!box.previousElementSibling.querySelector(".cell_output")])"""
@@ -214,6 +224,7 @@ def visit(site, tab):
         for width in WIDTHS:
             tab.set_viewport_size({"width": width, "height": 900})
             seen.too_wide[width] = tab.evaluate(TOO_WIDE)
+        seen.lost = tab.evaluate(LOST)                  # it is narrow now
         if page not in READ:
             return
         tab.evaluate(THIN)
@@ -263,6 +274,11 @@ def test_formulas_are_typeset(visit, page):
 @each_page
 def test_nothing_sticks_out(visit, page):
     assert visit(page).too_wide == dict.fromkeys(WIDTHS, 0)
+
+
+@each_page
+def test_no_formula_ends_beyond_its_line(visit, page):
+    assert not visit(page).lost
 
 
 @pytest.mark.parametrize("page", READ)
