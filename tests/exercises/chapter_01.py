@@ -48,7 +48,7 @@ top, low = 2.0**p - ulp, 2.0 ** (2 - p) * 2 * u
 return [top, low, u, ulp, np.log(top), np.log(low / 2)]
 """),
     ("1.2", "row by row", """
-out = np.zeros(X.shape[:-1])
+out = np.empty(X.shape[:-1])
 for row in np.ndindex(out.shape):
     top = max(X[row])
     if top == -np.inf:

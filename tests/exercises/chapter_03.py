@@ -43,7 +43,7 @@ return np.sqrt(kept)
 """),
     ("3.2", "by einsum, into an array", """
 N = len(W)
-out = np.zeros((N + 1, *dX.shape))
+out = np.empty((N + 1, *dX.shape))
 out[N] = dX
 for l in range(N, 0, -1):
     out[l - 1] = out[l] + c * np.einsum("...e,de->...d", out[l], W[l - 1])

@@ -66,7 +66,7 @@ s = torch.rsqrt(X.float().square().mean(-1, keepdim=True) + eps)
 return (X.float() * s).half() * gain
 """),
     ("5.1", "in float64, token by token", """
-Y = np.zeros_like(X)
+Y = np.empty_like(X)
 for token in np.ndindex(X.shape[:-1]):
     x = X[token].astype(float)
     Y[token] = gain * x / (x @ x / x.size + eps) ** 0.5
@@ -83,7 +83,7 @@ Y = F.rms_norm(leaves[0], gain.shape, leaves[1], eps)
 return torch.autograd.grad(Y, leaves, torch.tensor(dY))
 """),
     ("5.2", "token by token, with the Jacobian", """
-dX, dgain, d = np.zeros_like(X), np.zeros_like(gain), X.shape[-1]
+dX, dgain, d = np.empty_like(X), np.zeros_like(gain), X.shape[-1]
 for token in np.ndindex(X.shape[:-1]):
     x, dy = X[token], dY[token]
     s = (x @ x / d + eps) ** -0.5
@@ -107,7 +107,7 @@ gain, bias, W, c = (torch.tensor(a) for a in (gain, bias, W, c))
 return torch.diag(gain) @ W, W.mT @ bias + c
 """),
     ("5.3", "row by row", """
-W_folded, c_folded = np.zeros_like(W), c.copy()
+W_folded, c_folded = np.empty_like(W), c.copy()
 for i, row in enumerate(W):
     W_folded[i] = gain[i] * row
     c_folded += bias[i] * row

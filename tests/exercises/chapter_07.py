@@ -95,7 +95,7 @@ for visit in np.ndindex(np.shape(ids)):
 return dE
 """),
     ("7.2", "row by row", """
-dE = np.zeros((n_vocab, dX.shape[-1]))
+dE = np.empty((n_vocab, dX.shape[-1]))
 for i in range(n_vocab):
     dE[i] = dX[ids == i].sum(axis=0)
 return dE
@@ -134,7 +134,7 @@ for j in range(1, idle + 1):
 return e
 """),
     ("7.4", "one row at a time", """
-got = np.zeros(np.shape(e))
+got = np.empty(np.shape(e))
 for where in np.ndindex(*np.shape(e)):
     x, a, b = float(e[where]), float(m[where]), float(v[where])
     for step in range(k + 1, k + idle + 1):

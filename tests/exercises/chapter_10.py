@@ -91,7 +91,7 @@ pairs = torch.tensor(W).view(d_model, h, width // h // 2, 2)
 return pairs.transpose(2, 3).reshape(d_model, width)
 """),
     ("10.3", "column by column", """
-d_k, Y = W.shape[1] // h, np.zeros_like(W)
+d_k, Y = W.shape[1] // h, np.empty_like(W)
 for head in range(h):
     for j in range(d_k // 2):
         Y[:, head * d_k + j] = W[:, head * d_k + 2 * j]

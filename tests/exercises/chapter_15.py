@@ -102,7 +102,7 @@ place = np.argsort(np.argsort(-shares))
 return np.where(place < stay, logits, -np.inf)
 """),
     ("15.3", "by split", """
-pooled = np.zeros((h_kv, *W.shape[1:]))
+pooled = np.empty((h_kv, *W.shape[1:]))
 for j, part in enumerate(np.split(W, h_kv)):
     pooled[j] = part.mean(axis=0)
 return pooled

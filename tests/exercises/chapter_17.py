@@ -124,7 +124,7 @@ return (d_state, d_k[..., 0], (b * (G @ k))[..., 0],
         (G * (wrong @ kt)).sum((-1, -2)))
 """),
     ("17.3", "one memory after another", """
-grads = [np.zeros(np.shape(a)) for a in (state, k, v, beta)]
+grads = [np.empty(np.shape(a)) for a in (state, k, v, beta)]
 for at in np.ndindex(np.shape(beta)):
     g, key, b = G[at], k[at], beta[at]
     wrong = v[at] - state[at] @ key

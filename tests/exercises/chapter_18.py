@@ -108,7 +108,7 @@ read = (q @ before + (q @ k.mT).tril() @ v).flatten(-3, -2)[..., :n, :]
 return (read[..., :-1] / read[..., -1:]).numpy()
 """),
     ("18.1", "token by token inside a chunk", """
-Y = np.zeros(V.shape)
+Y = np.empty(V.shape)
 state = np.zeros((*V.shape[:-2], V.shape[-1], phi_K.shape[-1]))
 z = np.zeros((*V.shape[:-2], phi_K.shape[-1]))
 for t in range(V.shape[-2]):
