@@ -249,6 +249,10 @@ def test_the_teachers_copy(path):
     names = {}
     exec(code, names)
     assert {"close", "verdict", "np"} <= set(ours) <= set(names)
+    taught = {name for node in chapter.lesson for name in roles.bound(node)}
+    for source in (code, *(part for each in chapter.exercises
+                           for part in (each.check, each.grade))):
+        assert roles.used(*roles.tree(source)) & taught <= set(names)
     for exercise in chapter.exercises:
         solution, check, grade = trio(cells(path, "code"), exercise.number)
         assert exercise.points == grade.metadata.nbgrader.points > 0
@@ -267,20 +271,20 @@ def test_only_what_an_answer_needs_is_loaded():
 
 MOODLE = [["Identifier", "Full name", "Status", "Grade", "Maximum Grade",
            "Last modified (grade)", "Feedback comments"],
-          ["Participant 7", "Zoë Ek", "x", "1", "8.00", "-", ""],
+          ["Participant 7", "Åsa Ek", "x", "1", "8.00", "-", ""],
           ["Participant 8", "Max", "x", "3.00", "8.00", "-", "old"]]
 CANVAS = [["Student", "ID", "SIS Login ID", "Section", "Other (5)",
            "00. Shapes and einsum (17)", "0.2 (18)"],
           ["    Points Possible", "", "", "", "1", "8", "2"],
-          ["Ek, Zoe", "7", "zek", "A", "1", "1", "1"],
+          ["Ek, Asa", "7", "aek", "A", "1", "1", "1"],
           ["Max, M", "8", "max", "A", "1", "5", ""]]
 
 
 @pytest.mark.parametrize("rows, platform, want", [
-    (MOODLE, "moodle", ["Participant 7", "Zoë Ek", "x", "2", "8.00", "-",
+    (MOODLE, "moodle", ["Participant 7", "Åsa Ek", "x", "2", "8.00", "-",
                         "0.1 correct<br>0.2 not &lt;b&gt; &#92;&quot; 9"]),
-    (CANVAS, "canvas", ["Ek, Zoe", "7", "zek", "A", "1", "2", "0"])])
-@pytest.mark.parametrize("number, person", [("7", "?"), ("", "zoë ek")])
+    (CANVAS, "canvas", ["Ek, Asa", "7", "aek", "A", "1", "2", "0"])])
+@pytest.mark.parametrize("number, person", [("7", "?"), ("", "åsa ek")])
 def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
                                          number, person):
     sheet = tmp_path / "sheet.csv"

@@ -12,7 +12,13 @@ from needs import started_browser
 
 from tools import slides
 from tools.lecture import draw
-from tools.lecture.choose import MINUTES, bare_prose, beliefs, choose
+from tools.lecture.choose import (
+    MINUTES,
+    bare_prose,
+    beliefs,
+    choose,
+    fits,
+)
 from tools.lecture.cut import blocks, pages, sentences, shorten
 from tools.parts import DETAILS, has_picture, sections
 from tools.teaching import sheets
@@ -58,11 +64,11 @@ def test_a_prediction_is_asked_before_anything_answers_it(path):
     """Its answer comes next, and what the next cell prints not earlier."""
     found = chosen(path)
     asked = [at for at, slide in enumerate(found) if slide.kind == "question"]
-    wanted = [number for part in parts(path)
-              for number in re.findall(r"\*\*Predict ([\d.]+)\.\*\*",
-                                       part.prose())]
+    rights = dict(re.findall(
+        r"(?s)\*\*Predict ([\d.]+)\.\*\*.*?\n\*\*\(([A-D])\)\*\* ",
+        "\n".join(part.prose() for part in parts(path))))
     assert [found[at].title for at in asked] == [
-        f"Predict {number}" for number in wanted]
+        f"Predict {number}" for number in rights]
     outputs = {cell.id: "".join(output.get("text", "")
                                 for output in after.outputs).strip()
                for part in parts(path)
@@ -71,11 +77,15 @@ def test_a_prediction_is_asked_before_anything_answers_it(path):
                if "**Predict" in cell.source and after.cell_type == "code"}
     for at in asked:
         question, answer = found[at], found[at + 1]
-        assert answer.title.startswith(question.title + ": ")
+        right = rights[question.title.removeprefix("Predict ")]
+        assert answer.title == f"{question.title}: {right}"
+        assert shown(answer, "chosen").startswith(f"({right}) ")
         assert shown(answer, "chosen")[4:] in shown(question)
         printed = outputs.get(question.cell)
         earlier = "\n".join(map(shown, found[:at + 1]))
         assert not printed or printed not in earlier, question.title
+        later = "\n".join(map(shown, found[at + 1:at + 3]))
+        assert not (printed and fits(printed)) or printed in later
 
 
 @each_chapter
@@ -115,7 +125,7 @@ def test_what_no_slide_says_is_in_the_notes(path):
 def test_wrong_beliefs_are_noted_at_their_section(path):
     known = [(heading, belief) for heading, all_of
              in beliefs(SHEETS[path.name[:2]]).items() for belief in all_of]
-    assert known
+    assert len(known) == len(SHEETS[path.name[:2]].beliefs) > 2
     for heading, belief in known:
         at = [slide for slide in chosen(path) if belief in slide.notes]
         assert len(at) == 1
