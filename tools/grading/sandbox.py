@@ -7,6 +7,7 @@ found out by running `true` and Python in it, not by finding its program.
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -40,11 +41,27 @@ class Way:
     command: list[str]
     python: str
     environment: dict[str, str]
+    image: str = ""                     # of a container
 
     def start(self, *command, data=b"", seconds=60):
-        return subprocess.run([*self.command, *command], input=data,
-                              capture_output=True, timeout=seconds,
-                              env=self.environment)
+        """Run a command in a sandbox of its own.
+
+        {user} in the way's command is a number that no other sandbox has:
+        the system counts processes by it, and one answer could use up all.
+        """
+        name = f"{IMAGE}-{secrets.token_hex(8)}"
+        named = [f"--name={name}", self.image] if self.image else []
+        user = str(100_000 + secrets.randbelow(400_000))
+        sandbox = [part.replace("{user}", user) for part in self.command]
+        try:
+            return subprocess.run([*sandbox, *named, *command], input=data,
+                                  capture_output=True, timeout=seconds,
+                                  env=self.environment)
+        except BaseException:
+            if named:                   # it outlives the command that began it
+                subprocess.run([self.name, "kill", name], timeout=60,
+                               capture_output=True, env=self.environment)
+            raise
 
 
 def libraries():
@@ -72,12 +89,15 @@ def container(program):
     """A container of Docker's or Podman's, from the image of grading/."""
     settings = [f"--env={name}={value}" for name, value in SETTINGS.items()
                 if name != "PATH"]
+    if program == "podman":             # else /run and /var/tmp take files
+        settings.append("--read-only-tmpfs=false")
     return Way(program, [
         program, "run", "--rm", "--interactive", "--pull=never",
         "--network=none", "--read-only", "--tmpfs=/tmp:size=64m,mode=1777",
         "--cap-drop=ALL", "--security-opt=no-new-privileges",
-        "--user=65534:65534", f"--memory={MEMORY}", "--pids-limit=256",
-        *settings, IMAGE], "python", dict(os.environ))
+        "--user={user}:{user}", f"--memory={MEMORY}",
+        f"--memory-swap={MEMORY}", "--pids-limit=256",
+        *settings], "python", dict(os.environ), IMAGE)
 
 
 def bubblewrap():
@@ -99,7 +119,7 @@ def namespaces(empty):
 
     empty: a folder, on which each sandbox mounts what it alone sees.
     """
-    rights = ["--reuid=65534", "--regid=65534", "--clear-groups"] * is_root()
+    rights = ["--reuid={user}", "--regid={user}", "--clear-groups"] * is_root()
     return Way("unshare", [
         "unshare", *["--user", "--map-root-user"] * (not is_root()),
         "--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc", "--uts",
