@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tools.lecture.cut import (
+    BRACKET,
     HIGH,
     WIDE,
     blocks,
@@ -33,9 +34,9 @@ from tools.parts import DETAILS, has_picture, hidden, reading_minutes, sections
 from tools.quiz import predictions
 
 MINUTES = 45
-AIM = 28                # slides, where a chapter has more to show
+AIM, MOST = 28, 30      # slides, and with those that another slide needs
 ALWAYS = 0
-PITFALLS, FORMULA, PYTORCH, OUTPUT, TEXT, ALONE = range(1, 7)       # ranks
+NEEDED, PITFALLS, FORMULA, PYTORCH, OUTPUT, TEXT, ALONE = range(1, 8)  # ranks
 FIXED = {"": 3, "Pitfalls": 2, "Summary": 2, "Exercises": 1}        # minutes
 UNSHOWN = "Setup", "Deeper", "References"
 PRE = "code", "output"
@@ -45,6 +46,8 @@ PITFALL = re.compile(r"(?ms)^(?:- |\d\. )?\*\*(.+?)\*\*(.*?)"
                      r"(?=\n\n|^- |^\d\. |\Z)")
 POINT = re.compile(r"(?m)^- (.+(?:\n  .+)*)")
 EXERCISE = re.compile(r"(?s)^\*\*Exercise (\d+\.\d+)\*\* \((.*?)\)\. (.*)")
+TAG = re.compile(r"\\tag\{([\w.]+)\}")
+DISPLAY = re.compile(r"(?s)\s*\$\$\s*(.*?)\s*\$\$\s*")
 TITLE = re.compile(r"# @title (?:(?:Plot|Schematic)(?:: | of )?)?(.*)")
 
 
@@ -98,6 +101,11 @@ def alt(cell):
 
 def short(heading):
     return heading.partition(":")[0]
+
+
+def apart(text):
+    """Its displayed formulas stand in lines of their own again."""
+    return DISPLAY.sub(lambda found: f"\n\n$$\n{found[1]}\n$$\n\n", text)
 
 
 def first_upper(text):
@@ -196,16 +204,29 @@ class Chooser:
         """Put what is said of a figure or output under it -> the rest."""
         said, slide = sentences(parsed[0][1]), self.slides[-1]
         leads = parsed[1:] and parsed[1][0] != "paragraph"
+        held = leads and (len(said) < 3 or slide.kind != "figure")
         self.bare = False
-        if leads and len(said) < 3 or slide.filled() + 2.4 > HIGH:
+        if held or slide.filled() + 2.4 > HIGH:
             return parsed
+        aside = [each for each in said if BRACKET.fullmatch(each)]
+        self.note(*aside)
+        said = [each for each in said if each not in aside]
+        if not said:
+            return parsed[1:]
         count = 1 if leads else lead(said, 2)
         slide.blocks.append(Block("text", " ".join(said[:count])))
         rest = " ".join(said[count:])
         return [("paragraph", rest), *parsed[1:]] if rest else parsed[1:]
 
     def prediction(self, cell, asked):
-        """A question, then its answer with the first and last of its why."""
+        """A question, then its answer with the first and last of its why.
+
+        The text before it holds what the question is about.
+        """
+        for slide in reversed(self.slides):
+            if slide.kind != "text" or slide.rank == ALWAYS:
+                break
+            slide.rank = NEEDED
         said, last = sentences(asked.why), []
         if lead(said, 6) < len(said):
             said, last = said[:-1], said[-1:]
@@ -219,8 +240,8 @@ class Chooser:
                  [("text", "\n- ".join([f"{asked.question}\n", *choices]))])
         self.add(f"{title}: {asked.right}", "answer", cell, ALWAYS,
                  [("chosen", right),
-                  ("text", " ".join([*said[:first], *last]))],
-                 [" ".join(said[first:]),
+                  ("text", apart(" ".join([*said[:first], *last])))],
+                 [apart(" ".join(said[first:])),
                   *(f"({letter}) {word}"
                     for letter, word in asked.words.items())])
         self.answered = True
@@ -266,14 +287,16 @@ def opening(section):
     said = sentences(unlinked(story))
     asked = [each for each in said if each.endswith("?")][-2:] or said[-1:]
     first_asked = said.index(asked[0])
-    while width(" ".join(asked)) < WIDE and first_asked:
+    told = []               # what the question is about, about three lines
+    while width(" ".join([*told, *asked])) < 3 * WIDE and first_asked:
         first_asked -= 1
-        asked.insert(0, said[first_asked])
+        told.insert(0, said[first_asked])
     chooser = Chooser(section)
-    chooser.topic = re.sub(r"# \d+\. ", "", title)
+    chooser.topic = short(re.sub(r"# \d+\. ", "", title))
     chooser.add(title.removeprefix("# "), "title", first, ALWAYS,
-                [("text", each) for each in asked],
-                [" ".join(each for each in said if each not in asked)])
+                [("text", each) for each in (" ".join(told), *asked) if each],
+                [" ".join(each for each in said
+                          if each not in told + asked)])
     chooser.add("After this lecture you can", "list", first, ALWAYS,
                 [("text", unlinked(goals.strip()))],
                 ["**You need** " + unlinked(
@@ -284,13 +307,16 @@ def opening(section):
 
 
 def listed(section, rank, points):
-    """A slide of points, each cut to about two lines; whole in the notes."""
+    """A slide of points, each as long as all have room; whole in the notes."""
     said = [sentences(point) for point in points]
+    for lines in (6, 5, 4, 3, 2):
+        text = "\n".join(f"- {' '.join(each[:lead(each, lines)])}"
+                         for each in said)
+        if height("bullet_list", text) <= HIGH - 1:
+            break
     chooser = Chooser(section)
     chooser.add(section.heading, "list", section.cells[0], rank,
-                [("text", "\n".join(f"- {' '.join(each[:lead(each, 2)])}"
-                                    for each in said))],
-                [bare_prose(section.prose())])
+                [("text", text)], [bare_prose(section.prose())])
     return chooser.slides
 
 
@@ -338,11 +364,30 @@ def body(section):
     return chooser.slides
 
 
+def unlead(slide, after):
+    """Put a last sentence that leads to what is not shown into the notes."""
+    last = slide.blocks[-1] if slide.blocks else None
+    if (last and last.source.endswith(":") and after.cell != slide.cell
+            and len(said := sentences(last.source)) > 1):
+        last.source = " ".join(said[:-1])
+        slide.notes.insert(0, said[-1])
+
+
 def trim(slides):
     """The AIM slides that matter most; what the others say is in the notes.
 
-    First of all, a section has more than the slide with its heading.
+    First of all, a section has more than the slide with its heading. Then
+    comes what a question or the number of a formula speaks of.
     """
+    always = "\n".join(each for slide in slides if slide.rank == ALWAYS
+                       for each in (slide.title, *(
+                           block.alt or block.source
+                           for block in slide.blocks)))
+    for slide in slides:
+        if slide.rank == FORMULA and any(
+                f"({number})" in always for block in slide.blocks
+                for number in TAG.findall(block.source)):
+            slide.rank = NEEDED
     held = Counter(slide.section for slide in slides if slide.rank == ALWAYS)
     spare = sorted((slide.rank, at) for at, slide in enumerate(slides)
                    if slide.rank != ALWAYS)
@@ -351,16 +396,23 @@ def trim(slides):
         if held[slides[at].section] == 1:
             held[slides[at].section] += 1
             first.append((rank, at))
-    room = max(0, AIM - len(slides) + len(spare))
-    taken = {at for _, at in [
-        *first, *(each for each in spare if each not in first)][:room]}
+    needed = [each for each in spare if each[0] == NEEDED]
+    ordered = list(dict.fromkeys([*first, *needed, *spare]))
+    fixed = len(slides) - len(spare)
+    room = (MOST if needed else AIM) - fixed
+    taken = {at for _, at in ordered[:max(0, room)]}
     kept = []
     for at, slide in enumerate(slides):
         if slide.rank == ALWAYS or at in taken:
             kept.append(slide)
         else:
-            kept[-1].notes += [block.source for block in slide.blocks
-                               if block.kind == "text"] + slide.notes
+            kept[-1].notes += [
+                block.source for block in slide.blocks
+                if block.kind == "text" and slide.rank != PITFALLS]
+            kept[-1].notes += slide.notes
+    for slide, after in zip(kept, kept[1:], strict=False):
+        if after.kind not in ("code", "figure") and slide.kind == "text":
+            unlead(slide, after)
     return kept
 
 

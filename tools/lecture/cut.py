@@ -12,8 +12,11 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 WIDE, HIGH = 84, 12     # a slide's room: signs in a line, lines
 ITEM = re.compile(r"(?ms)^(?:[-*]|\d+\.) .*?(?=^(?:[-*]|\d+\.) |\Z)")
 TALL = re.compile(r"\\(?:[dt]?frac|sum|int|prod|under|over)|matrix")
+MATRIX = re.compile(r"(?s)\\begin\{(\w*matrix)\}(.*?)\\end\{\1\}")
+ROW = re.compile(r"\\\\|\\cr\b")
 LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 HELD = re.compile(r"\$\$.*?\$\$|\$[^$]+\$|`[^`]+`|\([^()]*\)", re.DOTALL)
+BRACKET = re.compile(r"^(\([A-Z][^()]*\.\))(?= [A-Z$`*]|$)")    # a sentence
 END = re.compile(r'(?<=[.?!])(?<!\bal\.)(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)'
                  r'[*_"”)]*\s+(?=[A-Z0-9$`*_("“\x00])')
 
@@ -46,8 +49,10 @@ def sentences(text):
 
     masked = HELD.sub(hold, " ".join(text.split()))
     cuts = [0, *(found.end() for found in END.finditer(masked)), len(masked)]
-    return [free(masked[a:b].strip()) for a, b in zip(cuts, cuts[1:],
+    said = [free(masked[a:b].strip()) for a, b in zip(cuts, cuts[1:],
                                                       strict=False) if b > a]
+    return [piece.strip() for each in said for piece in BRACKET.split(each, 1)
+            if piece.strip()]
 
 
 def blocks(markdown):
@@ -69,8 +74,11 @@ def width(text):
 def height(kind, source):
     """About how many lines of a slide a block fills."""
     if kind.startswith("math_block"):
-        rows = re.split(r"\\\\|\\cr\b", source)
-        return 0.6 + sum(2.2 if TALL.search(row) else 1.4 for row in rows)
+        beside = [len(ROW.split(found[2])) for found in MATRIX.finditer(source)]
+        rows = ROW.split(MATRIX.sub("m", source))
+        return 0.6 + max([
+            sum(2.2 if TALL.search(row) else 1.4 for row in rows),
+            *(1.3 * count for count in beside)])
     if kind == "table":
         return source.count("\n") + 0.4
     if "list" in kind:
@@ -117,9 +125,9 @@ def shorten(parsed):
             kept.append((kind, source))
             continue
         said = sentences(source)
-        whole = 6 if source.startswith("By hand") else 4
+        leads = at + 1 < len(parsed) and parsed[at + 1][0] != "paragraph"
+        whole = 6 if leads or source.startswith("By hand") else 4
         if lead(said, whole) < len(said):
-            leads = at + 1 < len(parsed) and parsed[at + 1][0] != "paragraph"
             last = said[-1:] if leads else []
             first = lead(said, 3 - bool(leads))
             cut.append(" ".join(said[first:len(said) - len(last)]))

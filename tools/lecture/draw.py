@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 BOOK = HERE.parents[1] / "book"
 FONT = BOOK / "_static" / "math.woff2"
 ROOMY = 7.5             # lines, up to which a slide has larger letters
+LARGE = 76              # signs in a line of code, up to which it has, too
 HELD = re.compile("\x02(\\d+)\x03")
 
 
@@ -96,7 +97,8 @@ def draw_slide(slide, at, count, begins, chapter, page):
     kicker = "" if topic in ("", slide.title) or (
         slide.title == slide.section) else page.line(topic)
     look = slide.kind
-    if slide.kind not in ("figure", "title") and slide.filled() < ROOMY:
+    if slide.kind not in ("figure", "title") and slide.filled() < ROOMY and (
+            max(map(len, slide.rows()), default=0) <= LARGE):
         look += " roomy"
     elif len(slide.rows()) > SMALL:
         look += " dense"
