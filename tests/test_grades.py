@@ -2,10 +2,12 @@
 
 import copy
 import csv
+import gc
 import os
 import re
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import submissions
@@ -309,3 +311,27 @@ def test_a_sheet_that_cannot_be_filled(tmp_path, head, words):
     report.write(tmp_path / "sheet.csv", [head])
     with pytest.raises(report.UnknownSheet, match=words):
         report.fill(roles.Chapter(CHAPTER), [], tmp_path / "sheet.csv")
+
+
+def test_cells_are_read_by_many_at_once():
+    """Python's parser alone stops here with a SystemError."""
+    class Interrupts:
+        def __del__(self):
+            return [*range(50)]
+
+    def reads(_):
+        kept = [Interrupts()]
+        kept.append(kept)               # only the collector removes it
+        return len(roles.tree(source))
+
+    source = "\n".join(f"def f_{n}(a):\n    return [a * {n}, (a + {n}) ** 2]"
+                       for n in range(60))
+    before, every = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(1)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as workers:
+            assert {*workers.map(reads, range(60))} == {60}
+    finally:
+        gc.set_threshold(*before)
+        sys.setswitchinterval(every)

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 ROOT = Path(__file__).parents[2]
 KEPT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
@@ -13,6 +14,7 @@ MAGIC = re.compile(r"(?m)^[%!].*$")
 ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
             "numpy", "operator", "torch", "typing"}
 STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
+PARSING = Lock()        # ast counts its depth for all threads together
 STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
            "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
 
@@ -64,7 +66,8 @@ def identity(cell):
 def tree(source):
     """Its statements; none where Python cannot read it."""
     try:
-        return ast.parse(plain(source)).body
+        with PARSING:
+            return ast.parse(plain(source)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
