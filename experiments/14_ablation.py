@@ -30,6 +30,14 @@ FORMATS = ["{:.2f}"] * 3 + ["{:.3f}"] * 4
 QUICK = "attention", 0
 TOLERANCE = 0.03
 TOLERANCES = {"positions": 0.1, "residual": 0.4, "FFN": 0.4, "norm": 0.4}
+HOLDS = {
+    "after 3000 steps without residual, norm or FFN: near the whole model":
+        lambda found: max(abs(found[part][4] - found["nothing"][4])
+                          for part in ("residual", "norm", "FFN")) < 0.02,
+    "after 250 steps without norm or FFN: far from it":
+        lambda found: min(found[part][0] for part in ("norm", "FFN")) > 0.7,
+    "without attention nothing is learned":
+        lambda found: min(found["attention"]) > 1.9}
 
 
 @cache

@@ -26,6 +26,15 @@ TOLERANCE = 0.05
 TOLERANCES = {"pre, 0.003, none": 0.3, "pre, 0.01, none": 1,
               "post, 0.003, none": 1, "post, 0.01, none": 0.2,
               "post, 0.01, 100": 1.5}
+HOLDS = {
+    "pre-norm at 0.01 fails without warm-up":
+        lambda found: min(found["pre, 0.01, none"]) > 1,
+    "pre-norm with warm-up reaches 0.54 at both rates": lambda found: max(
+        found["pre, 0.003, 100"] + found["pre, 0.01, 100"]) < 0.55,
+    "post-norm at 0.003 without warm-up stays above 0.7":
+        lambda found: min(found["post, 0.003, none"]) > 0.7,
+    "four of five pre-norm models at 0.003 do without":
+        lambda found: sorted(found["pre, 0.003, none"])[3] < 0.55}
 
 
 def cell(wire, lr, warm_up, i):

@@ -14,6 +14,8 @@ NN_question.md. The script takes its functions from chapter NN's cells and says
                           (row, i), a number
     TOLERANCE             by which a number may differ, relative to the table's
     TOLERANCES            {row: another one}, for a row that rounding decides
+    HOLDS                 {what the chapter says: a test of {row: its numbers}},
+                          which no tolerance may hide
 """
 
 import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
@@ -75,13 +77,22 @@ def rows(table):
     return {text.split(" | ")[0][2:]: text for text in lines[2:]}
 
 
+def numbers(text):
+    """The numbers of a row."""
+    text = text.split(" | ", 1)[1]
+    return [float(cell.strip("%")) for cell in text.split()
+            if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?%?", cell)]
+
+
+def broken(experiment, table):
+    """What the chapter says and the table does not show."""
+    found = {words: numbers(text) for words, text in rows(table).items()}
+    return [words for words, holds in experiment.get("HOLDS", {}).items()
+            if not holds(found)]
+
+
 def apart(old, new):
     """The largest relative difference between the numbers of two rows."""
-    def numbers(text):
-        text = text.split(" | ", 1)[1]
-        return [float(cell.strip("%")) for cell in text.split()
-                if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?%?", cell)]
-
     return max(abs(a - b) / max(abs(a), 1e-300) if a != b else 0
                for a, b in zip(numbers(old), numbers(new), strict=True))
 
@@ -101,6 +112,9 @@ def rerun(path, write):
         wrong += not (same or write)
         print(lines[-1], "" if same or write else f"  stored: {old}",
               flush=True)
+    for words in broken(experiment, "\n".join(lines)):
+        print("  does not hold:", words)
+        wrong += 1
     if write:
         text = [f"# {experiment['QUESTION']}", "", *lines, ""]
         store.write_text("\n".join(text), "utf-8")

@@ -33,6 +33,38 @@ def test_the_chapter_prints_the_table(path):
     assert set(lines) <= told(path.name[:2])
 
 
+@each_script
+def test_the_table_shows_what_the_chapter_says(path):
+    table = path.with_suffix(".md").read_text("utf-8")
+    assert run.broken(run_path(str(path)), table) == []
+
+
+@pytest.mark.parametrize("script, old, new", [
+    ("14_warm_up", "| 1.07 |", "| 0.54 |"),
+    ("14_warm_up", "| 0.76 |", "| 0.58 |"),
+    ("14_ablation", "| 0.536 |", "| 0.740 |"),
+    ("17_overwriting", "| 0.03 | 0.18 |", "| 0.03 | 0.31 |"),
+    ("17_capacity", "| 0.13 | 0.13 |", "| 0.25 | 0.25 |")])
+def test_a_table_that_shows_something_else_is_found(script, old, new):
+    [path] = [path for path in run.SCRIPTS if path.stem == script]
+    table = path.with_suffix(".md").read_text("utf-8")
+    wrong = table.replace(old, new, 1)
+    assert wrong != table and run.broken(run_path(str(path)), wrong)
+
+
+@pytest.mark.parametrize("script, cell, others", [
+    ("14_ablation", "ablation-says", {"0.540", "14.4"}),
+    ("14_warm_up", "warm-says", {"0.003", "0.01", "0.7", "1.0"}),
+    ("14_text", "text-says", set()),
+    ("17_overwriting", "overwrite-table", set())])
+def test_a_number_in_a_sentence_is_one_of_the_table(script, cell, others):
+    [path] = BOOK.glob(f"{script[:2]}_*.ipynb")
+    [words] = [c.source for c in cells(path, "markdown") if c.id == cell]
+    [table] = [p.with_suffix(".md") for p in run.SCRIPTS if p.stem == script]
+    stored = set(re.findall(r"[\d.]*\d", table.read_text("utf-8")))
+    assert set(re.findall(r"\d+\.\d+", words)) <= stored | others
+
+
 @pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
 def test_one_row_or_number_again(path):
     table = path.with_suffix(".md").read_text("utf-8")
