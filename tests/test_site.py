@@ -542,8 +542,8 @@ def choice(tab, number, letter):
 def seen(tab, number):
     """What a prediction says: of the choice, and on which choices."""
     box = prediction(tab, number)
-    said = box.get_by_role("status").inner_text().partition("\n")[0]
-    return said, sorted(box.locator(".word:visible").evaluate_all(
+    said = box.get_by_role("status").locator(".verdict").all_text_contents()
+    return "".join(said), sorted(box.locator(".word:visible").evaluate_all(
         "words => words.map(word => word.dataset.on)"))
 
 
