@@ -96,3 +96,15 @@ def test_a_wrong_table_is_reported(tmp_path, capsys):
     wrong = store.read_text("utf-8").replace("1.0", "4.0")
     assert run.again(run_path(str(script)), wrong) > 1
     assert "stored: | b | 3.0 |" in capsys.readouterr().out
+
+
+def test_a_table_without_what_the_chapter_says_is_reported(tmp_path, capsys):
+    script = tmp_path / "00_ones.py"
+    script.write_text(
+        "QUESTION, COLUMNS, FORMATS = 'One?', ['n', 'one'], ['{:.1f}']\n"
+        "ROWS, QUICK, TOLERANCE = {'a': (1,), 'b': (2,)}, 'a', 9\n"
+        "HOLDS = {'b is less': lambda found: found['b'] < found['a']}\n"
+        "def row(n):\n    return [n]\n", "utf-8")
+    assert run.rerun(script, write=True) == 1
+    assert run.rerun(script, write=False) == 1
+    assert "does not hold: b is less" in capsys.readouterr().out
