@@ -38,17 +38,17 @@ test: .venv/ready
 
 check: .venv/ready
 	@$(BIN)/python -m pytest $(if $(CHAPTER),--chapter $(CHAPTER)) tests \
-	  --ignore tests/test_site.py --ignore tests/test_explorables.py \
+	  --ignore tests/site --ignore tests/test_explorables.py \
 	  --ignore tests/test_editions.py
 
 battery: .venv/ready
-	@$(BIN)/python tests/battery.py $(CHAPTER)
+	@$(BIN)/python -m tools.battery $(CHAPTER)
 
 experiments: .venv/ready
 	@$(BIN)/python -m experiments.run $(CHAPTER)
 
 paths: .venv/ready
-	@$(BIN)/python -m tools.paths
+	@$(BIN)/python -m tools.run.lectures
 
 refresh: .venv/ready
 	@$(BIN)/python -m tools.refresh
@@ -69,25 +69,25 @@ slides: .venv/ready
 	@$(BIN)/python -m tools.slides $(CHAPTER)
 
 assignments: .nbgrader/ready
-	@$(BIN)/python -m tools.editions $(CHAPTERS) $(if $(NEW),--new) \
+	@$(BIN)/python -m tools.homework $(CHAPTERS) $(if $(NEW),--new) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
 	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
 
 grades: .venv/ready
-	@$(BIN)/python -m tools.grades "$(CHAPTER)" "$(SUBMISSIONS)" \
+	@$(BIN)/python -m tools.grading "$(CHAPTER)" "$(SUBMISSIONS)" \
 	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
 	  $(if $(COLUMN),--column "$(COLUMN)") \
 	  $(if $(EDITION),--edition "$(EDITION)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 questions: .venv/ready
-	@$(BIN)/python -m tools.questions $(CHAPTER)
+	@$(BIN)/python -m tools.quiz $(CHAPTER)
 
 colab: .venv/ready .colab/ready
-	@$(BIN)/python -m tools.colab
+	@$(BIN)/python -m tools.run.colab
 
 portable: .venv/ready
-	@$(BIN)/python -m tools.portable book/$(or $(CHAPTER),*)_*.ipynb
+	@$(BIN)/python -m tools.run.portable book/$(or $(CHAPTER),*)_*.ipynb
 
 .venv/ready: requirements.txt constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
@@ -105,8 +105,8 @@ portable: .venv/ready
 	  $(BIN)/python -m ipykernel install --prefix .nbgrader  # grades with torch
 	@touch $@
 
-.colab/ready: tools/colab.txt
+.colab/ready: tools/run/colab.txt
 	@$(PYTHON) -m venv .colab
-	@.colab/bin/python -m pip install -r tools/colab.txt
+	@.colab/bin/python -m pip install -r tools/run/colab.txt
 	@.colab/bin/python -m ipykernel install --prefix .colab --name colab
 	@touch $@

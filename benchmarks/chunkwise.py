@@ -11,7 +11,7 @@ thread is the time of a quiet machine; it does not count the waits of a busy
 one. Nothing here is asserted: a time belongs to the machine it was taken on.
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
 
 import argparse
 import random
@@ -19,7 +19,7 @@ from time import process_time
 
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("18")
 

@@ -9,13 +9,13 @@ turns: what disturbs a machine only ever adds time. Nothing here is asserted: a
 time belongs to the machine it was taken on.
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
 
 from time import perf_counter
 
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("19")
 LENGTHS = 16, 256, 1024, 4096, 16384, 65536

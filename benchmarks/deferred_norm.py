@@ -17,7 +17,7 @@ that normalizes is held against float64. One thread unless told otherwise. No
 time is asserted: it belongs to the machine it was taken on.
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
 
 import argparse
 import random

@@ -13,7 +13,7 @@ optimize=True had no way to BLAS for a letter that both arrays share and the
 result keeps, as h in the scores.
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before NumPy loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before NumPy loads
 
 from time import perf_counter
 

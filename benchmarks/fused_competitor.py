@@ -19,7 +19,7 @@ first. One thread. Compiling takes minutes and needs a C++ compiler. No time is
 asserted: it belongs to the machine it was taken on.
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
 
 import argparse
 import random

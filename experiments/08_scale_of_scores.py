@@ -10,7 +10,7 @@ divisor most queries get nearly nothing, and a few get nearly everything.
 
 import numpy as np
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("08")
 QUESTION = "How much gradient reaches a query?"

@@ -16,7 +16,6 @@ from copy import deepcopy
 from functools import cache
 
 import torch
-
 from tests.chapters import functions
 
 CHAPTER = functions("10")

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("11")
 QUESTION = "Do trained models have induction heads?"

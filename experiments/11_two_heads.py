@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("11")
 QUESTION = "Can one head return two things from two places?"

@@ -13,7 +13,7 @@ from functools import cache
 import torch
 from torch.nn import functional as F
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("12")
 QUESTION = "Do hidden units die when a model trains?"

@@ -12,7 +12,7 @@ from functools import cache
 
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("12")
 QUESTION = "Does training balance the load of experts?"

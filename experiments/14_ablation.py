@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("14")
 FRESH = torch.tensor(CHAPTER.noisy_sums(1000, 17, np.random.default_rng(99)))

@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 import torch
 
+from course.chapter import functions
 from experiments.shakespeare import parts
-from tests.chapters import functions
 
 CHAPTER = functions("14")
 

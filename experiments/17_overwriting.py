@@ -11,7 +11,7 @@ from functools import cache
 
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("17")
 QUESTION = "Which rule answers with the newest value of a key?"

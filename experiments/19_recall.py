@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("19")
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from tests.chapters import functions
+from course.chapter import functions
 
 CHAPTER = functions("21")
 QUESTION = "Does a trained model show that it was folded wrongly?"

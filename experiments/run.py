@@ -18,7 +18,7 @@ NN_question.md. The script takes its functions from chapter NN's cells and says
                           which no tolerance may hide
 """
 
-import tools.repeatable  # noqa: F401, I001  one thread, before torch loads
+import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
 
 import re
 import sys

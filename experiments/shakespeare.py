@@ -7,7 +7,7 @@ from functools import cache
 
 import torch
 
-from tests.chapters import functions
+from course.chapter import functions
 
 
 @cache

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from chapters import BOOK, ROOT, functions, notebook
 from nbformat import v4, write
-from needs import started_browser
 from sphinx.application import Sphinx
 from test_form import code as code_cell
 from test_reading import PYTHON
+
+from tests.support.optional import started_browser
 
 sys.path.insert(0, str(BOOK / "_ext"))
 import explorables

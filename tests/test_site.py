@@ -23,11 +23,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chapters import CHAPTERS, ROOT, cells, each_chapter
 from fontTools.ttLib import TTFont
-from needs import started_browser
 from playwright.sync_api import TimeoutError
 from pypdf import PdfReader
 from test_toc import pages
 
+from tests.support.optional import started_browser
 from tools import mathfont, paper
 from tools.quiz.banks import banks
 

@@ -12,19 +12,18 @@ import logging
 import re
 import sys
 from html import escape
-from pathlib import Path
 
 import yaml
 from playwright.sync_api import sync_playwright
 from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
+from course.contents import parts
+from course.paths import ROOT
 from tools.browser import launch
-from tools.contents import parts
 
 logging.getLogger("pypdf").setLevel(logging.ERROR)   # mends, and tells of it
 
-ROOT = Path(__file__).resolve().parents[1]
 ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
 HEADING = re.compile(r'<h1>([^<]*)<a class="headerlink"')
 EDITION = re.compile(r'<div class="extra_footer">\s*(Edition[^<]*?)[.\s]*<')

@@ -4,10 +4,8 @@ import ast
 import json
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 
-ROOT = Path(__file__).parents[2]
 KEPT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
 SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 MAGIC = re.compile(r"(?m)^[%!].*$")

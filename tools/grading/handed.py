@@ -15,8 +15,8 @@ from datetime import datetime, timezone
 
 import yaml
 
+from course.paths import ROOT
 from tools.grading import cells
-from tools.grading.cells import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from repository import git  # noqa: E402

@@ -3,21 +3,18 @@
 import ast
 import copy
 import re
-import sys
 from dataclasses import dataclass
 from datetime import date
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.answers import AnsweredExercise
+from course.chapter import Chapter
+from course.exercise import numbers
 from tools.grading import cells
-from tools.grading.cells import ROOT
 from tools.homework import variants
 from tools.homework.variants import Impossible
-
-sys.path.insert(0, str(ROOT / "tests"))
-from answers import Exercise  # noqa: E402
-from chapters import exercises  # noqa: E402
 
 CAPTION = re.compile(r"\((?P<kind>[a-z ]+); (?P<minutes>\d+) minutes;[^)]*\)")
 NAMED = re.compile(r"`(\w+)`|\b(\w+)\(")
@@ -43,7 +40,7 @@ FOLDED = {"cellView": "form", "tags": ["hide-input"]}
 @dataclass
 class Task:
     """An exercise as it is set: the book's own, or a variant of it."""
-    exercise: Exercise
+    exercise: AnsweredExercise
     kind: str
     minutes: int
     points: float
@@ -61,7 +58,7 @@ class Sheet:
 
 def chosen(path, only):
     """The numbers asked for, in the order of the chapter."""
-    there = exercises(path)
+    there = numbers(Chapter(path).notebook)
     asked = re.split(r"[,\s]+", only.strip()) if only else there
     if unknown := [number for number in asked if number not in there]:
         raise Impossible(f"{path.stem} has no exercise {', '.join(unknown)}:"
@@ -80,7 +77,7 @@ def day(due):
 
 def task(path, number, term, book):
     """One exercise; a variant of it where there is one and a term asks."""
-    exercise = Exercise(path, number)
+    exercise = AnsweredExercise(Chapter(path), number)
     suffix = number.replace(".", "-")
     parts = [copy.deepcopy(book[f"{part}-{suffix}"]) for part in (
         "exercise", "solution", "check", "grade")]

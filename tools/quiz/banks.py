@@ -7,17 +7,15 @@ statement that is false, and whoever calls it true reads what is the case.
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 from docutils.nodes import make_id
 
-from tools.contents import parts
-from tools.quiz import predictions
-from tools.teaching import sheets
+from course.contents import parts
+from course.paths import BOOK
+from course.prediction import read
+from course.sheets import sheets
 
-ROOT = Path(__file__).resolve().parents[2]
-BOOK = ROOT / "book"
 COURSE = "Inside the Transformer"
 HEADING = re.compile(r"(?m)^## (.+)\n*")
 EQUATION = re.compile(r"\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
@@ -111,7 +109,7 @@ def asked(notebook, page):
         if cell.cell_type == "markdown":
             text = cell.source
             if "**Predict " in text:
-                prediction = predictions.read(text)
+                prediction = read(text)
                 text = prediction.before
             if found := HEADING.search(text):
                 heading, above = found[1].strip(), []

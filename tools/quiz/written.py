@@ -5,8 +5,8 @@ import sys
 from dataclasses import dataclass
 from html import unescape
 
+from course.paths import ROOT
 from tools import prose
-from tools.contents import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import sections  # noqa: E402  formulas in plain text

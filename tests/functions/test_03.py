@@ -1,0 +1,132 @@
+"""Chapter 3's functions against oracles that share no code with them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from course.chapter import functions
+
+CHAPTER = functions("03")
+
+
+@pytest.mark.parametrize("d_model", [1, 2, 5, 64])
+def test_log_growth_is_an_integral(d_model):
+    """E[log chi_d] by integrating its density, not by digamma."""
+    r = (np.arange(1_000_000) + 0.5) / 25_000       # midpoints, 0 to 40
+    density = r ** (d_model - 1) * np.exp(-(r**2) / 2)
+    density /= np.sum(density)
+    log_chi = np.sum(density * np.log(r))
+    for scale in (0.5, 1.0, 2.0):
+        want = np.log(scale) + log_chi - np.log(d_model) / 2
+        assert abs(CHAPTER.log_growth(scale, d_model) - want) < 1e-4
+
+
+def test_rms():
+    X = np.random.default_rng(0).normal(size=(2, 3, 5)) * [[[1], [9], [0.1]]]
+    np.testing.assert_allclose(
+        CHAPTER.rms(X), np.linalg.norm(X, axis=-1) / 5**0.5)
+    assert CHAPTER.rms(np.array([1, -1, 5, 3])) == 3
+
+
+def test_rms_through_layers():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3, 5)) * [[1], [10], [0.1]]
+    values = CHAPTER.rms_through(X, 2.0, 4, np.random.default_rng(4))
+    rng = np.random.default_rng(4)
+    for t in range(5):
+        np.testing.assert_allclose(
+            values[t], np.linalg.norm(X, axis=-1) / 5**0.5)
+        W = 2 * rng.normal(size=(3, 5, 5)) / 5**0.5
+        X = np.stack([x @ w for x, w in zip(X, W, strict=True)])
+    assert values.shape == (5, 3)
+
+
+def test_first_crossing_at_the_edge():
+    class Same:
+        """Draws that make each layer multiply a row of ones by scale."""
+        def normal(self, size):
+            if isinstance(size, int):
+                return np.ones(size)
+            return np.eye(size[0]) * math.sqrt(size[0])
+
+    for scale, dtype, want in ((2.0, np.float16, (16, "inf")),
+                               (0.5, np.float16, (25, "0")),
+                               (16.0, np.float32, (32, "inf")),
+                               (1 / 16, np.float32, (38, "0")),
+                               (4.0, np.float64, (512, "inf"))):
+        assert CHAPTER.first_crossing(scale, dtype, Same(), 16) == want
+
+
+@pytest.mark.parametrize("name", ["tanh", "relu"])
+def test_signals_by_hand(name):
+    """Forward in NumPy, backward by the chain rule, the draws in one order."""
+    f = {"tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}[name]
+    slope = {"tanh": lambda z: 1 - np.tanh(z)**2, "relu": lambda z: z > 0}[name]
+    got = CHAPTER.signals(getattr(torch, name), 1.3, 3, n=4, d=5, seed=6)
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(4, 5))
+    x /= np.sqrt(np.mean(x**2, axis=-1, keepdims=True))
+    W = [rng.normal(size=(4, 5, 5)) * 1.3 / 5**0.5 for _ in range(3)]
+    end = rng.normal(size=(4, 5))
+    for i in range(4):
+        xs, zs = [x[i]], []
+        for W_l in W:
+            zs.append(xs[-1] @ W_l[i])
+            xs.append(f(zs[-1]))
+        dxs, dWs = [end[i]], []
+        for W_l, z, before in zip(W[::-1], zs[::-1], xs[-2::-1], strict=True):
+            dz = dxs[0] * slope(z)
+            dWs.insert(0, np.outer(before, dz))
+            dxs.insert(0, W_l[i] @ dz)
+        for values, want in zip(got, (xs, dxs, dWs), strict=True):
+            np.testing.assert_allclose(
+                values[:, i], [np.sqrt(np.mean(a**2)) for a in want])
+
+
+def test_jacobian_values():
+    rng = np.random.default_rng(7)
+    values = CHAPTER.jacobian_values(CHAPTER.gaussian, 3, 4, 5, rng)
+    rng = np.random.default_rng(7)
+    W = [rng.normal(size=(5, 4, 4)) / 2 for _ in range(3)]
+    for i in range(5):
+        J = W[0][i] @ W[1][i] @ W[2][i]
+        np.testing.assert_allclose(
+            values[i] ** 2, np.linalg.eigvalsh(J @ J.T)[::-1], atol=1e-12)
+
+
+def test_residual_rms():
+    values = CHAPTER.residual_rms(
+        lambda X: 3 * X, 2, 3, 5, np.random.default_rng(8))
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(3, 5))
+    X /= np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
+    want = [1.0]
+    for _ in range(2):
+        W = rng.normal(size=(3, 5, 5)) / 5**0.5
+        X = np.stack([x + 3 * x @ w for x, w in zip(X, W, strict=True)])
+        want.append(np.median(np.linalg.norm(X, axis=-1)) / 5**0.5)
+    np.testing.assert_allclose(values, want)
+
+
+def test_the_demonstration_of_exercise_3_3():
+    """`*` and `@` repeated: rates of typical entry and row, by simulation."""
+    rng = np.random.default_rng(5)
+    for factor, d, steps in ((1.5, 9, 12), (1 / 1.5, 30, 6)):
+        star = at = rng.normal(size=(60, d, d))
+        start = at
+        for _ in range(steps):
+            star = star * (factor * rng.normal(size=star.shape))
+            at = at @ (factor * rng.normal(size=at.shape))
+        rate = np.mean(np.log(np.abs(star / start))) / steps
+        assert abs(rate - CHAPTER.log_growth(factor, 1)) < 0.03
+        rate = np.mean(np.log(
+            CHAPTER.rms(at) / CHAPTER.rms(start))) / steps
+        assert abs(rate - CHAPTER.log_growth(factor * d**0.5, d)) < 0.03
+
+
+def test_over_rms_is_torchs_rms_norm():
+    X = np.random.default_rng(6).normal(size=(2, 3, 7)) * [[[0.1], [1], [99]]]
+    want = torch.nn.functional.rms_norm(torch.tensor(X), (7,), eps=0.0)
+    np.testing.assert_allclose(CHAPTER.over_rms(X), want, rtol=1e-12)

@@ -1,0 +1,164 @@
+"""Chapter 07's functions against PyTorch, brute force and Python's codecs."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course.chapter import functions
+
+CHAPTER = functions("07")
+rarely = settings(deadline=None, max_examples=50)
+seeds = st.integers(0, 10**6)
+leads = st.sampled_from([(), (1,), (4,), (2, 3)])
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+HANDS = ["hat", " that", " chat", " cats"]
+
+
+def draw(seed, *shape):
+    """Signed rows of very different sizes."""
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=shape)
+            * 10 ** rng.uniform(-2, 2, size=(*shape[:-1], 1)))
+
+
+def lowest_first(piece, merges):
+    """Another encoder: join the pair that was learned first, and repeat."""
+    rank = {pair: r for r, pair in enumerate(merges)}
+    ids = list(piece.encode())
+    while len(ids) > 1:
+        pair = min(pairwise(ids), key=lambda p: rank.get(p, math.inf))
+        if pair not in rank:
+            break
+        joined, i = [], 0
+        while i < len(ids):
+            if i + 1 < len(ids) and (ids[i], ids[i + 1]) == pair:
+                joined.append(256 + rank[pair])
+                i += 2
+            else:
+                joined.append(ids[i])
+                i += 1
+        ids = joined
+    return ids
+
+
+@rarely
+@given(seeds, leads, st.integers(1, 6), st.integers(1, 9))
+def test_look_up_is_pytorchs_and_the_product(seed, lead, n, n_vocab):
+    E = draw(seed, n_vocab, 3)
+    ids = np.random.default_rng(seed).integers(0, n_vocab, size=(*lead, n))
+    got = CHAPTER.look_up(ids, E)
+    theirs = torch.nn.functional.embedding(torch.tensor(ids), torch.tensor(E))
+    assert np.array_equal(got, theirs)
+    assert np.array_equal(got, np.eye(n_vocab)[ids] @ E)
+    assert np.array_equal(CHAPTER.look_up(ids.tolist(), E), got)
+
+
+@pytest.mark.parametrize("ids", [[-1], [0, 5], [[0, 1], [4, -2]], [-1, 5]])
+def test_look_up_refuses_numbers_outside_the_table(ids):
+    with pytest.raises(ValueError, match=r"0\.\.4"):
+        CHAPTER.look_up(ids, np.ones((5, 2)))
+    assert CHAPTER.look_up([0, 4], np.ones((5, 2))).shape == (2, 2)
+
+
+def test_look_up_of_nothing_is_empty():
+    ids = np.empty((2, 0), int)
+    assert CHAPTER.look_up(ids, np.ones((5, 3))).shape == (2, 0, 3)
+
+
+def test_merges_by_hand():
+    assert CHAPTER.learn_merges(HANDS, 10) == [(97, 116), (104, 256), (32, 99)]
+    assert CHAPTER.learn_merges(HANDS, 2) == [(97, 116), (104, 256)]
+    assert CHAPTER.learn_merges(HANDS, 0) == []
+    assert CHAPTER.learn_merges([], 5) == []
+    assert CHAPTER.learn_merges(["ab", "cd"], 5) == []      # each pair once
+    assert CHAPTER.learn_merges(["cdcd", "abab"], 1) == [(99, 100)]     # a tie
+
+
+@rarely
+@given(st.lists(st.text("ab ", max_size=12), max_size=6))
+def test_each_merge_is_the_most_frequent_pair(pieces):
+    merges = CHAPTER.learn_merges(pieces, 8)
+    for r, (a, b) in enumerate(merges):
+        words = [CHAPTER.encode_pieces([p], merges[:r]) for p in pieces]
+        counts = CHAPTER.pair_counts(words)
+        assert counts[a, b] == max(counts.values()) >= 2
+
+
+@pytest.mark.parametrize("ids, pair, want", [
+    ([5, 5, 5], (5, 5), [9, 5]), ([5, 5, 5, 5], (5, 5), [9, 9]),
+    ([1, 2, 1], (1, 2), [9, 1]), ([2, 1], (1, 2), [2, 1]), ([], (1, 2), []),
+    ([1], (1, 1), [1]), ([1, 1, 2], (1, 2), [1, 9])])
+def test_merge_pair_goes_from_the_left(ids, pair, want):
+    given = list(ids)
+    assert CHAPTER.merge_pair(given, pair, 9) == want
+    assert given == ids
+
+
+@rarely
+@given(texts, texts, seeds)
+def test_round_trip(text, other, seed):
+    rng = np.random.default_rng(seed)
+    drawn = [tuple(rng.integers(0, 256 + r, size=2).tolist())
+             for r in range(20)]
+    for merges in (drawn, CHAPTER.learn_merges([text, other, text], 30)):
+        ids = CHAPTER.encode_pieces([other, text], merges)
+        assert CHAPTER.decode_ids(ids, merges) == other + text
+        assert all(0 <= i < 256 + len(merges) for i in ids)
+
+
+@rarely
+@given(st.text("abc é", max_size=30), st.text("abc é", max_size=30))
+def test_replaying_is_lowest_first(training, piece):
+    merges = CHAPTER.learn_merges([training, training], 30)
+    assert CHAPTER.encode_pieces([piece], merges) == lowest_first(piece, merges)
+
+
+def test_token_bytes_and_half_characters():
+    table = CHAPTER.token_bytes([(97, 116), (104, 256)])
+    assert table[:256] == [bytes([i]) for i in range(256)]
+    assert table[256:] == [b"at", b"hat"]
+    assert CHAPTER.decode_ids([195], []) == "\ufffd"
+    assert CHAPTER.decode_ids([195, 169], []) == "é"
+    assert CHAPTER.decode_ids([], []) == ""
+
+
+@rarely
+@given(texts)
+def test_pieces_join_to_the_text(text):
+    assert "".join(CHAPTER.pre_tokenize(text)) == text
+
+
+@pytest.mark.parametrize("text, want", [
+    ("The dog", ["The", " dog"]), ("a  b", ["a", " ", " b"]),
+    ("it's 24!", ["it", "'", "s", " 24", "!"]), ("x_1", ["x", "_", "1"]),
+    (" \n\n", [" \n\n"]), ("", []), ("a ", ["a", " "])])
+def test_pieces(text, want):
+    assert CHAPTER.pre_tokenize(text) == want
+
+
+def test_initial_loss_of_equal_rows_is_uniform():
+    E = np.ones((50, 4)) * np.arange(4)
+    loss = CHAPTER.initial_loss(E, np.random.default_rng(0))
+    assert math.isclose(loss, math.log(50))
+
+
+def test_train_table_has_all_steps():
+    E = CHAPTER.train_table(lambda E: torch.optim.SGD([E], lr=0.1), 3,
+                            np.random.default_rng(0))
+    assert E.shape == (4, 6, 4)
+    step = 0.1 * (1 - torch.tanh(E[0, 2]) ** 2)
+    assert torch.allclose(E[1, 2], E[0, 2] - step)
+    assert torch.equal(E[3, 2:], E[1, 2:])
+
+
+def test_the_tied_table_is_one_parameter():
+    model = CHAPTER.TiedEmbedding(9, 4)
+    (weight,) = model.parameters()
+    ids = torch.tensor([[3, 8]])
+    assert torch.equal(model(ids), weight[ids])
+    assert torch.allclose(model.head(model(ids)), weight[ids] @ weight.T)

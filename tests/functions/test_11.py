@@ -1,0 +1,262 @@
+"""Chapter 11's functions against PyTorch, loops and their own promises."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from course.chapter import functions
+
+CHAPTER = functions("11")
+rarely = settings(deadline=None, max_examples=50)
+seeds, few = st.integers(0, 10**6), st.integers(1, 4)
+leads = st.sampled_from([(), (1,), (4,), (2, 3)])
+
+
+def draw(seed, lead, n, h, d_model=7, d_k=5, d_v=2, h_kv=None):
+    """Signed tokens of different sizes, weights of five different widths."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(*lead, n, d_model)) + rng.normal()
+    X *= 10 ** rng.uniform(-1, 1, size=(*lead, n, 1))
+    h_kv = h_kv or h
+    return X, (rng.normal(size=(h, d_model, d_k)) / math.sqrt(d_model),
+               rng.normal(size=(h_kv, d_model, d_k)) / math.sqrt(d_model),
+               rng.normal(size=(h_kv, d_model, d_v)),
+               rng.normal(size=(h, d_v, d_model)))
+
+
+def one_head_at_a_time(X, W_Q, W_K, W_V, W_O, mask=None):
+    """PyTorch's attention in a loop over query heads; h_kv may be smaller."""
+    group, total = len(W_Q) // len(W_K), 0
+    mask = None if mask is None else torch.tensor(mask)
+    for i in range(len(W_Q)):
+        j = i // group
+        Q, K, V = (torch.tensor(X @ W)[None]
+                   for W in (W_Q[i], W_K[j], W_V[j]))
+        Y = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)[0]
+        total = total + Y.numpy() @ W_O[i]
+    return total
+
+
+@rarely
+@given(seeds, leads, st.integers(1, 6), few, st.booleans())
+def test_multi_head_attention_is_pytorchs(seed, lead, n, h, causal):
+    X, W = draw(seed, lead, n, h)
+    mask = CHAPTER.causal_mask(n) if causal else None
+    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask),
+                       one_head_at_a_time(X, *W, mask))
+
+
+def test_a_mask_for_each_head():
+    X, W = draw(1, (), 5, 3)
+    mask = np.random.default_rng(1).random((3, 5, 5)) < 0.5
+    mask |= np.eye(5, dtype=bool)
+    want = sum(one_head_at_a_time(X, *(w[i : i + 1] for w in W), mask[i])
+               for i in range(3))
+    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask), want)
+
+
+def test_float32_stays_float32():
+    X, W = draw(2, (), 5, 3)
+    X, *W = (a.astype(np.float32) for a in (X, *W))
+    assert CHAPTER.multi_head_attention(X, *W).dtype == np.float32
+
+
+@pytest.mark.parametrize("h", [1, 2, 4])
+def test_weights_come_from_nn_multihead_attention(h):
+    torch.manual_seed(h)
+    theirs = nn.MultiheadAttention(8, h, bias=False, batch_first=True,
+                                   dtype=torch.float64)
+    X = torch.randn(2, 5, 8, dtype=torch.float64)
+    for mask in (CHAPTER.causal_mask(5), np.ones((5, 5), dtype=bool)):
+        with torch.no_grad():
+            want, _ = theirs(X, X, X, attn_mask=torch.tensor(~mask))
+        got = CHAPTER.multi_head_attention(
+            X.numpy(), *CHAPTER.heads_from_torch(theirs), mask)
+        assert np.abs(got - want.numpy()).max() < 1e-13
+
+
+@rarely
+@given(seeds, leads, few, st.booleans())
+def test_heads_add_up(seed, lead, h, causal):
+    X, W = draw(seed, lead, 5, h)
+    mask = CHAPTER.causal_mask(5) if causal else None
+    terms = CHAPTER.head_outputs(X, *W, mask)
+    assert terms.shape == (*lead, h, 5, 7)
+    assert np.allclose(terms.sum(axis=-3),
+                       CHAPTER.multi_head_attention(X, *W, mask))
+    alone = one_head_at_a_time(X, *(w[-1:] for w in W), mask)
+    assert np.allclose(terms[..., -1, :, :], alone)
+
+
+def test_random_heads():
+    rng = np.random.default_rng(0)
+    for h in (1, 2, 3, 6):
+        W_Q, W_K, W_V, W_O = CHAPTER.random_heads(6, h, rng)
+        assert W_Q.shape == W_K.shape == W_V.shape == (h, 6, 6 // h)
+        assert W_O.shape == (h, 6 // h, 6)
+        numbers = np.stack([W.ravel() for W in (W_Q, W_K, W_V, W_O)])
+        assert len(np.unique(numbers)) == 4 * 36
+    with pytest.raises(ValueError, match="4 heads do not divide"):
+        CHAPTER.random_heads(6, 4, rng)
+
+
+@pytest.mark.parametrize("name", ["in_proj_bias", "out_proj.bias"])
+def test_biases_that_would_be_left_out_are_refused(name):
+    module = nn.MultiheadAttention(6, 2)            # biases of 0
+    assert len(CHAPTER.heads_from_torch(module)) == 4
+    nn.init.constant_(module.get_parameter(name), 1)
+    with pytest.raises(ValueError, match="bias=False"):
+        CHAPTER.heads_from_torch(module)
+
+
+@rarely
+@given(seeds, few, few)
+def test_reference_11_3_is_what_pytorch_stores(seed, h, d_k):
+    rng, d_model = np.random.default_rng(seed), h * d_k
+    weights = CHAPTER.weights_11_3(rng, h, d_k)
+    X = rng.normal(size=(5, d_model))
+    module = nn.MultiheadAttention(d_model, h, bias=False).double()
+    with torch.no_grad():
+        packed, out = map(torch.tensor, CHAPTER.reference_11_3(*weights))
+        module.in_proj_weight.copy_(packed)
+        module.out_proj.weight.copy_(out)
+        theirs, _ = module(*[torch.tensor(X)] * 3)
+    assert np.allclose(theirs, CHAPTER.multi_head_attention(X, *weights))
+    back = CHAPTER.heads_from_torch(module)
+    assert all(map(np.array_equal, back, weights))
+
+
+@rarely
+@given(seeds, few, few)
+def test_view_divides_the_tokens(seed, h, per_head):
+    n = h * per_head
+    rng = np.random.default_rng(seed)
+    X, W = rng.normal(size=(n, 3 * h)), CHAPTER.random_heads(3 * h, h, rng)
+    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    group = np.arange(n) // per_head
+    assert (moved == (group[:, None] == group)).all()
+    same = np.allclose(CHAPTER.attend_by_view(X, *W),
+                       CHAPTER.multi_head_attention(X, *W))
+    assert same == (n == 1 or h == 1)
+
+
+@pytest.mark.parametrize("n, h", [(6, 3), (5, 2), (4, 1), (3, 7), (1, 2)])
+def test_reference_11_1_is_what_view_does(n, h):
+    rng = np.random.default_rng(n)
+    X, W = rng.normal(size=(n, 2 * h)), CHAPTER.random_heads(2 * h, h, rng)
+    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    assert (moved == CHAPTER.reference_11_1(n, h)).all()
+
+
+def turn(offset, d_k):
+    """The rotation of RoPE between a query and a key `offset` before it."""
+    cos, sin = CHAPTER.rope_tables([offset], d_k, base=100.0)
+    R = np.zeros((d_k, d_k))
+    for p, (c, s) in enumerate(zip(cos[0], sin[0], strict=True)):
+        R[2 * p : 2 * p + 2, 2 * p : 2 * p + 2] = [[c, s], [-s, c]]
+    return R
+
+
+@pytest.mark.parametrize("d_model, d_k", [(6, 2), (6, 4), (8, 6), (6, 6)])
+def test_reference_11_4_is_the_rank_of_the_derivative(d_model, d_k):
+    W_Q, W_K = np.random.default_rng(1).normal(size=(2, d_model, d_k))
+    eye, found = np.eye(d_model), []
+    for offsets in ([0], range(9)):                 # without RoPE, and with it
+        rows = []
+        for T in (turn(offset, d_k) for offset in offsets):
+            parts = (np.einsum("ia,jk->ijak", eye, W_K @ T.T),
+                     np.einsum("ja,ik->ijak", eye, W_Q @ T))
+            rows.append(np.concatenate(
+                [M.reshape(d_model**2, -1) for M in parts], axis=1))
+        found.append(np.linalg.matrix_rank(np.concatenate(rows), tol=1e-8))
+    assert CHAPTER.reference_11_4(d_model, d_k)[2:] == tuple(found)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 16])
+@pytest.mark.parametrize("h", [1, 2, 4, 9, 13])
+def test_reference_11_5_is_a_common_divisor(n, h):
+    want = n * h if 1 in (n, h) else math.gcd(n - 1, h - 1) + 1
+    assert CHAPTER.reference_11_5(n, h) == want
+
+
+def test_heads_in_torch_are_the_numpy_ones():
+    W = CHAPTER.random_heads(6, 3, np.random.default_rng(0))
+    W = [torch.tensor(w) for w in W]
+    X = torch.randn(2, 5, 6, dtype=torch.float64)
+    mask = CHAPTER.causal_mask(5)
+    got, weights = CHAPTER.heads_in_torch(X, *W, torch.tensor(mask))
+    want = CHAPTER.multi_head_attention(X.numpy(), *(w.numpy() for w in W),
+                                        mask)
+    assert np.allclose(got, want) and weights.shape == (2, 3, 5, 5)
+    assert torch.allclose(weights.sum(dim=-1), torch.ones(2, 3, 5).double())
+
+
+def test_texts_repeat_and_the_score_finds_the_key():
+    source = torch.Generator().manual_seed(0)
+    ids, period = CHAPTER.repeated_texts(50, source)
+    A, B = torch.zeros(2, 50, 2, 24, 24)
+    for text, p, A_b, B_b in zip(ids, period[:, 0], A, B, strict=True):
+        assert len(set(text[:16].tolist())) == 16 and text.max() < 20
+        assert torch.equal(text[16:], text[16 - p : 24 - p])
+        for t in range(16, 24):
+            A_b[1, t, t - p + 1], B_b[0, t, t - p] = 1, 1
+    got = CHAPTER.induction_scores([A, B], period)
+    assert got.tolist() == [0, 1, 0, 0]
+
+
+def test_the_models_read_no_later_token():
+    rng = np.random.default_rng(0)
+    for n_layers in (1, 2, 3):
+        weights = CHAPTER.draw_repeat_model(n_layers, rng)
+        ids = torch.tensor(rng.integers(20, size=(2, 9)))
+        changed = ids.clone()
+        changed[:, 5] = (ids[:, 5] + 1) % 20
+        one, other = (CHAPTER.repeat_model(weights, x) for x in (ids, changed))
+        assert len(one[1]) == n_layers and one[0].shape == (2, 9, 20)
+        assert torch.equal(one[0][:, :5], other[0][:, :5])
+        assert not torch.isclose(one[0][:, 5:], other[0][:, 5:]).any(-1).all()
+
+
+def test_the_task_of_two_places():
+    def loss_of(weights):
+        source = torch.Generator().manual_seed(3)
+        return CHAPTER.two_places_loss(weights, source, B=4000).item()
+    zero = [torch.zeros(1, 16, 16)] * 4
+    assert abs(loss_of(zero) - 1) < 0.05            # the answer 0
+    W = [torch.zeros(2, 16, 16) for _ in range(3)] + [torch.zeros(2, 16, 16)]
+    places = torch.tensor(CHAPTER.sinusoids(8, 14))
+    step = np.linalg.lstsq(CHAPTER.sinusoids(200, 14)[1:],
+                           CHAPTER.sinusoids(200, 14)[:-1], rcond=None)[0]
+    for i, back in enumerate((1, 3)):               # built by hand
+        W[0][i, :14, :14] = 40 * torch.tensor(
+            np.linalg.matrix_power(step, back))
+        W[1][i, :14, :14] = torch.eye(14)
+        W[2][i, 14 + i, i] = W[3][i, i, 14 + i] = 1
+    assert places.shape == (8, 14) and loss_of(W) < 0.01
+
+
+def test_fit_heads_is_adam_and_keeps_its_start():
+    start = [torch.tensor([3.0, -2.0])]
+    after = CHAPTER.fit_heads(start, lambda W, _: (W[0] ** 2).sum(), None,
+                              steps=500, rate=0.1)
+    assert start[0].tolist() == [3, -2] and after[0].abs().max() < 1e-2
+
+
+@pytest.mark.parametrize("h", [1, 2, 4])
+def test_the_module_is_pytorchs(h):
+    torch.manual_seed(h)
+    theirs = nn.MultiheadAttention(8, h, bias=False, batch_first=True)
+    ours = CHAPTER.MultiHeadAttention(8, h)
+    ours.load_state_dict({"W_QKV.weight": theirs.in_proj_weight,
+                          "W_O.weight": theirs.out_proj.weight})
+    X, mask = torch.randn(3, 5, 8), torch.tensor(CHAPTER.causal_mask(5))
+    want, _ = theirs(X, X, X, attn_mask=~mask)
+    assert torch.allclose(ours(X, mask), want, atol=1e-5)
+    with pytest.raises(ValueError, match="3 heads do not divide"):
+        CHAPTER.MultiHeadAttention(8, 3)

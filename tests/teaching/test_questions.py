@@ -1,0 +1,288 @@
+"""The questions for Moodle and Canvas: whole, each right once, none betrayed.
+
+Counted against notebooks and page by other means than the tool's; the form of
+QTI 1.2 is what its DTD says of the elements in use.
+"""
+
+import re
+import zipfile
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from course import prediction
+from course.sheets import SHEETS
+from tests.support.book import each_chapter
+from tests.support.sample import PREDICT
+from tools import prose
+from tools.quiz import banks, moodle, qti
+from tools.quiz import export as questions
+from tools.quiz.written import linked, plain, written
+
+SITE = "https://ada.github.io/course"
+LONGEST = 16_384                        # characters, says Canvas' importer
+LETTER = re.compile(r"(?<!\w)\([A-D]\)(?!\w)|If you chose|\b[Cc]hoice [A-D]\b")
+ELSEWHERE = re.compile(r"\b(as|see|check|run|table|figure|picture|cell)s? "
+                       r"(above|below)\b")
+# Of ims_qtiasiv1p2p1.dtd: the children that we write, in their order.
+DTD = {"questestinterop": "objectbank", "objectbank": "qtimetadata item+",
+       "qtimetadata": "qtimetadatafield+",
+       "qtimetadatafield": "fieldlabel fieldentry",
+       "item": "itemmetadata presentation resprocessing itemfeedback+",
+       "itemmetadata": "qtimetadata", "presentation": "material response_lid",
+       "material": "mattext", "response_lid": "render_choice",
+       "render_choice": "response_label+", "response_label": "material",
+       "resprocessing": "outcomes respcondition+", "outcomes": "decvar",
+       "respcondition": "conditionvar setvar? displayfeedback?",
+       "conditionvar": "(other|varequal)", "itemfeedback": "flow_mat",
+       "flow_mat": "material"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """All questions, as they are written to all.xml and all.zip."""
+    folder = tmp_path_factory.mktemp("questions")
+    found = [*banks.banks()]
+    moodle.write(found, written(found, moodle.formula, SITE), folder / "a.xml")
+    qti.write(found, written(found, qti.formula, SITE), folder / "a.zip")
+    with zipfile.ZipFile(folder / "a.zip") as package:
+        files = {name: ElementTree.fromstring(package.read(name))
+                 for name in package.namelist()}
+    quiz = ElementTree.parse(folder / "a.xml").getroot()
+    return SimpleNamespace(
+        banks=found, moodle=[*from_moodle(quiz)],
+        manifest=files.pop("imsmanifest.xml"), files=files,
+        qti={name: [*from_qti(root)] for name, root in files.items()})
+
+
+def said(element, *path):
+    found = element.find("/".join(f"{{*}}{name}" for name in path))
+    return "" if found is None else found.text or ""
+
+
+def from_moodle(quiz):
+    """[(category, ident, text, [(choice, right, feedback), ...], why), ...]."""
+    category = ""
+    for question in quiz:
+        if question.get("type") == "category":
+            category = said(question, "category", "text")
+            continue
+        yield (category, said(question, "idnumber"),
+               said(question, "questiontext", "text"),
+               [(said(answer, "text"), answer.get("fraction"),
+                 said(answer, "feedback", "text"))
+                for answer in question.findall("answer")],
+               said(question, "generalfeedback", "text"))
+
+
+def from_qti(root):
+    """The same of a file of QTI, without the category."""
+    for item in root.findall(".//{*}item"):
+        fraction = dict.fromkeys((
+            label.get("ident")
+            for label in item.findall(".//{*}response_label")), "0")
+        shown = {}
+        for condition in item.findall(".//{*}respcondition"):
+            chosen = said(condition, "conditionvar", "varequal")
+            if score := said(condition, "setvar"):
+                fraction[chosen] = score
+            for show in condition.findall("{*}displayfeedback"):
+                shown[chosen] = show.get("linkrefid")
+        words = {each.get("ident"): said(each, "flow_mat", "material",
+                                         "mattext")
+                 for each in item.findall("{*}itemfeedback")}
+        yield (item.get("ident"),
+               said(item, "presentation", "material", "mattext"),
+               [(said(label, "material", "mattext"),
+                 fraction[label.get("ident")],
+                 words.get(shown.get(label.get("ident")), ""))
+                for label in item.findall(".//{*}response_label")],
+               words[shown[""]])
+
+
+def everything(made):
+    """(ident, text, choices, why) of each question, of both files."""
+    yield from (question for _, *question in made.moodle)
+    for asked in made.qti.values():
+        yield from asked
+
+
+@each_chapter
+def test_every_prediction_and_belief_is_a_question(chapter, made):
+    asked = sum(cell.source.count("**Predict ")
+                for cell in chapter.markdown)
+    sheet = SHEETS.read_text("utf-8").partition(f"\n## {chapter.number}. ")[2]
+    rows = [line for line in sheet.partition("\n## ")[0].splitlines()
+            if ' | "' in line]
+    assert asked > 2 and len(rows) > 2
+    for kind, number in (("Predictions", asked), ("Wrong beliefs", len(rows))):
+        name = banks.ident(chapter.number, kind)
+        assert len(made.qti[f"{name}.xml"]) == number
+        assert sum(category.endswith(f"/{kind}")
+                   and f"/{chapter.number}. " in category
+                   for category, *_ in made.moodle) == number
+
+
+def test_one_choice_is_right_and_each_other_has_a_word(made):
+    for ident, text, choices, why in everything(made):
+        rights = [fraction for _, fraction, _ in choices if fraction != "0"]
+        assert rights == ["100"] and len(choices) in (2, 3, 4), ident
+        assert all(bool(re.sub("<[^>]*>", "", word).strip()) == (
+            fraction == "0") for _, fraction, word in choices), ident
+        assert len({choice for choice, *_ in choices}) == len(choices), ident
+        assert text and why, ident
+
+
+def test_the_right_choice_is_that_of_the_notebook():
+    [of] = [bank for bank in banks.banks("04")
+            if bank.path[-1] == "Predictions"]
+    rights = [[choice.text for choice in one.choices if not choice.word]
+              for one in of.questions]
+    assert rights == [[r"$-\hat{x}$"], ["the same"], ["it is divided by 10"]]
+
+
+def test_no_letter_tells_the_order(made):
+    for ident, *_ in everything(made):
+        assert re.fullmatch("[a-z0-9-]{10,100}", ident)
+    for ident, text, choices, why in everything(made):
+        for part in (text, why, *(part for choice in choices
+                                  for part in (choice[0], choice[2]))):
+            assert not LETTER.search(part), (ident, part)
+
+
+def test_nothing_points_to_what_is_not_there(made):
+    for ident, _, choices, why in everything(made):
+        for part in (why, *(part for choice in choices
+                            for part in (choice[0], choice[2]))):
+            assert not ELSEWHERE.search(part), (ident, part)
+
+
+def test_an_equation_that_is_named_is_there(made):
+    for bank in made.banks:
+        for one in bank.questions:
+            parts = [one.text, one.why, *(
+                part for choice in one.choices
+                for part in (choice.text, choice.word))]
+            for number in banks.CITED.findall("\n".join(parts)):
+                assert f"\\tag{{{number}}}" in one.context + one.why, one.ident
+
+
+def test_names_stay_and_are_given_once(made):
+    names = [one.ident for bank in made.banks for one in bank.questions]
+    assert len({*names}) == len(names)
+    rows = [("A", "a", "One"), ("B", "b", "One")]
+    book = SimpleNamespace(cells=[])
+    before, after = ({one.title: one.ident for one in banks.believed(
+        book, "04_x", some)} for some in (rows, [("C", "c", "Two"), *rows]))
+    assert before.items() <= after.items()
+
+
+def test_formulas_are_as_the_platform_shows_them(made):
+    tex, math = str(made.moodle), str(made.qti)
+    prose = re.sub(r"(?s)<pre>.*?</pre>|<code>.*?</code>", "", tex)
+    # Counted: pytest would compare megabytes for "in", and never end.
+    assert prose.count("$") == 2 * prose.count("$course$")
+    assert tex.count("<math") == 0
+    assert tex.count(r"\\(") == tex.count(r"\\)") > 1000
+    assert math.count("<math") > 1000 and math.count(r"\\(") == 0
+    assert math.count("mspace") == math.count("xmlns") == 0
+
+
+def test_a_question_fits_into_canvas(made):
+    longest = max(len(text) for asked in made.qti.values()
+                  for _, text, *_ in asked)
+    assert 5000 < longest < LONGEST
+
+
+def test_files_have_the_form_of_qti(made):
+    for root in made.files.values():
+        for element in root.iter():
+            name = element.tag.removeprefix(f"{{{qti.QTI}}}")
+            inside = " ".join(child.tag.removeprefix(f"{{{qti.QTI}}}")
+                              for child in element)
+            form = " ".join(rf"(?:{part.rstrip('+?')}(?: |$))"
+                            f"{part[len(part.rstrip('+?')):]}"
+                            for part in DTD.get(name, "").split())
+            assert re.fullmatch(form.replace(" (?:", "(?:"), inside), (
+                name, inside)
+
+
+def test_the_manifest_names_each_file(made):
+    listed = [each.get("href") for each in made.manifest.findall(".//{*}file")]
+    assert listed == [*made.files]
+    assert len({each.get("identifier") for each in made.manifest.findall(
+        ".//{*}resource")}) == len(listed)
+
+
+def test_the_same_bytes_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(questions, "ROOT", tmp_path)
+    monkeypatch.setattr(questions, "FOLDER", tmp_path / "questions")
+    bytes_of = []
+    for _ in range(2):
+        questions.main("00")
+        bytes_of.append({path.name: path.read_bytes() for path
+                         in (tmp_path / "questions").iterdir()})
+    assert bytes_of[0] == bytes_of[1]
+    assert {*bytes_of[0]} == {"00_shapes_and_einsum.xml",
+                              "00_shapes_and_einsum.zip"}
+
+
+def test_no_such_chapter():
+    with pytest.raises(SystemExit, match="CHAPTER=04"):
+        questions.main("99")
+
+
+def test_a_prediction_has_its_parts():
+    text = "Before it.\n\n" + PREDICT.format(i=1).replace(
+        "(A) If", "More of it.\n\n- and more\n\n(A) If")
+    assert prediction.read(text) == prediction.Prediction(
+        "7.1", "Before it.", "How long is a token?",
+        {"A": "short", "B": "long", "C": "both"}, "B",
+        "because it is.\n\nMore of it.\n\n- and more",
+        {"A": "You counted letters.", "C": "You counted twice."})
+
+
+def test_a_question_has_what_its_section_says_before_it():
+    def plot(source, **metadata):
+        return new_code_cell(source, metadata=metadata)
+
+    folded = {"tags": ["hide-input"]}
+    notebook = SimpleNamespace(cells=[
+        new_markdown_cell("# 7. Tokens\n\n$$\na\n\\tag{7.1}\n$$"),
+        new_markdown_cell("## Before\n\nnot this"),
+        new_markdown_cell("## Here\n\nthis"),
+        new_code_cell("print(1)", outputs=[
+            new_output("stream", text="1\n")]),
+        plot("draw()", mystnb={"image": {"alt": "A line."}}, **folded),
+        plot("check()", **folded),
+        new_markdown_cell("By (7.1).\n\n" + PREDICT.format(i=1).replace(
+            "because", "by (7.1)"))])
+    [one] = banks.asked(notebook, "07_tokens")
+    assert one.context == (
+        "this\n\n```\nprint(1)\n```\n\n```\n1\n```\n\n*Picture:* A line."
+        "\n\nBy (7.1).\n\n$$\na\n\\tag{7.1}\n$$")
+    assert (one.place.heading, one.place.anchor) == ("Here", "predict-7-1")
+
+
+def test_links_lead_to_the_site_or_are_words():
+    html = ('<a href="04_x.ipynb#a">b</a> <a\nhref="notation.md">c</a> '
+            '<a href="https://arxiv.org">d</a>')
+    assert linked(html, "") == 'b c <a href="https://arxiv.org">d</a>'
+    assert linked(html, SITE).startswith(
+        f'<a href="{SITE}/book/04_x.html#a">b</a> '
+        f'<a href="{SITE}/book/notation.html">c</a> <a')
+
+
+def test_a_title_is_plain():
+    assert plain(r"why `view`, *she* and $d_k$") == "why view, she and d_k"
+
+
+def test_markdown_becomes_html_formulas_as_wished():
+    texts = ["a $x_1<2$ *b*", "$$\na\n\\tag{4.6}\n$$", "```\n1 < 2\n```"]
+    first, second, third = prose.html(texts, moodle.formula)
+    assert first == r"<p>a \(x_1&lt;2\) <em>b</em></p>"
+    assert re.search(r"\\\[a\s*\\tag\{4.6\}\\\]", second)
+    assert third == "<pre><code>1 &lt; 2</code></pre>"
+    assert "</math> (4.6)" in prose.html(texts)[1]
