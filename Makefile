@@ -45,7 +45,7 @@ battery: .venv/ready
 	@$(BIN)/python -m tools.battery $(CHAPTER)
 
 experiments: .venv/ready
-	@$(BIN)/python -m experiments.run $(CHAPTER)
+	@$(BIN)/python -m experiments $(CHAPTER)
 
 paths: .venv/ready
 	@$(BIN)/python -m tools.run.lectures
