@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from course.chapter import functions
-from course.paths import BOOK, ROOT
+from course.chapter import chapter, functions
+from course.paths import ROOT
 from experiments.run import rows
 from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
@@ -253,8 +253,7 @@ def test_deep_models_have_a_last_norm_where_they_need_one():
 
 def in_the_cell(name, target):
     """The literal that a cell of the chapter assigns to a name."""
-    [path] = BOOK.glob("14_*.ipynb")
-    [cell] = [cell for cell in path.code if cell.id == name]
+    cell = chapter("14").cell(name)
     return next(ast.literal_eval(node.value)
                 for node in ast.parse(cell.source).body
                 if isinstance(node, ast.Assign)
