@@ -87,7 +87,7 @@ colab: .venv/ready .colab/ready
 	@$(BIN)/python -m tools.run.colab
 
 portable: .venv/ready
-	@$(BIN)/python -m tools.run.portable book/$(or $(CHAPTER),*)_*.ipynb
+	@$(BIN)/python -m tools.run.portable $(CHAPTER)
 
 .venv/ready: requirements.txt constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'
