@@ -10,7 +10,8 @@ help:
 	@echo "make test         run every notebook and compare; then tests/: 4 minutes"
 	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
 	@echo "make check        no notebook, no browser, no edition: 40 seconds"
-	@echo "make refresh      run every notebook in place, keep what it shows"
+	@echo "make refresh      write what is generated, run every notebook in place"
+	@echo "                  (CHAPTER=04 to run one)"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, rights of the workflows"
@@ -51,7 +52,7 @@ paths: .venv/ready
 	@$(BIN)/python -m tools.run.lectures
 
 refresh: .venv/ready
-	@$(BIN)/python -m tools.refresh
+	@$(BIN)/python -m tools.refresh $(CHAPTER)
 
 lint: .venv/ready
 	@$(BIN)/ruff check .

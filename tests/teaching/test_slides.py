@@ -143,8 +143,9 @@ def said(text):
 
 @each_chapter
 def test_what_no_slide_says_is_in_the_notes(chapter):
-    whole = letters(" ".join(shown(slide, "text", "chosen") + " "
-                             + " ".join(slide.notes) for slide in chosen(chapter)))
+    whole = letters(" ".join(
+        " ".join([shown(slide, "text", "chosen"), *slide.notes])
+        for slide in chosen(chapter)))
     for part in parts(chapter):
         text = DETAILS.sub("", ANSWER.sub(r"\1", bare_prose(part.prose())))
         for sentence in said(MARK.sub("", text)):
