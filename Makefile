@@ -3,7 +3,7 @@ PORT ?= 8000
 BIN := .venv/bin
 CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh lint serve pdf slides assignments grades questions colab portable help
+.PHONY: book test check battery experiments paths refresh rename lint serve pdf slides assignments grades questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -12,6 +12,7 @@ help:
 	@echo "make check        no notebook, no browser, no edition: 40 seconds"
 	@echo "make refresh      write what is generated, run every notebook in place"
 	@echo "                  (CHAPTER=04 to run one)"
+	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, rights of the workflows"
@@ -53,6 +54,9 @@ paths: .venv/ready
 
 refresh: .venv/ready
 	@$(BIN)/python -m tools.refresh $(CHAPTER)
+
+rename: .venv/ready
+	@$(BIN)/python -m tools.rename $(OLD) $(NEW)
 
 lint: .venv/ready
 	@$(BIN)/ruff check .
