@@ -1,15 +1,20 @@
 """The tables of experiments/ are those that the chapters print, and can be
 computed again: here one row of some of them, in full by `make experiments`."""
 
+import math
 import re
+import urllib.request
+from collections import Counter
+from itertools import pairwise
 from random import Random
 from runpy import run_path
+from urllib.error import URLError
 
 import pytest
-from chapters import BOOK, cells
-from needs import absent
+from chapters import BOOK, cells, functions
+from texts import SCENE, pass_for_the_play
 
-from experiments import run
+from experiments import run, shakespeare
 
 each_script = pytest.mark.parametrize(
     "path", run.SCRIPTS, ids=[path.stem for path in run.SCRIPTS])
@@ -65,14 +70,57 @@ def test_a_number_in_a_sentence_is_one_of_the_table(script, cell, others):
     assert set(re.findall(r"\d+\.\d+", words)) <= stored | others
 
 
+@pytest.fixture
+def offline(monkeypatch):
+    def urlopen(address, timeout):
+        raise URLError("no test asks the network")
+
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
+
+
 @pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
-def test_one_row_or_number_again(path):
+def test_one_row_or_number_again(path, offline):
     table = path.with_suffix(".md").read_text("utf-8")
     try:
         off = run.again(run_path(str(path)), table)
-    except FileNotFoundError as missing:
-        absent("Tiny Shakespeare", f"{missing}: let COURSE_TEXT name the file")
+    except shakespeare.AnotherText as why:
+        pytest.skip(f"{why}; COURSE_TEXT can name a file with it")
     assert off <= 1
+
+
+@pytest.fixture
+def scene(monkeypatch, offline):
+    """Chapter 14, to which a scene is the play, where no file is at hand."""
+    chapter = functions("14")
+    pass_for_the_play(chapter, SCENE, monkeypatch)
+    monkeypatch.setattr(shakespeare, "functions", {"14": chapter}.get)
+    monkeypatch.delenv("COURSE_TEXT", raising=False)
+    shakespeare.parts.cache_clear()
+    yield
+    shakespeare.parts.cache_clear()
+
+
+def test_no_table_is_of_another_text(scene, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(shakespeare.AnotherText, match="Python's help texts"):
+        shakespeare.parts()
+
+
+@pytest.mark.parametrize("script, row", [
+    ("14_text", "pairs"), ("19_shakespeare", "table of pairs")])
+def test_the_loss_of_pairs_by_counting(scene, monkeypatch, tmp_path, script,
+                                       row):
+    (tmp_path / "scene.txt").write_bytes(SCENE)
+    monkeypatch.setenv("COURSE_TEXT", str(tmp_path / "scene.txt"))
+    [path] = [path for path in run.SCRIPTS if path.stem == script]
+    [got] = run.numbers_of(run_path(str(path)), row, [0])
+    text = SCENE.decode()
+    cut, kinds = len(text) * 9 // 10, len(set(text))
+    pairs = Counter(pairwise(text[:cut]))
+    firsts = Counter(text[:cut - 1])
+    losses = [-math.log((pairs[pair] + 1) / (firsts[pair[0]] + kinds))
+              for pair in pairwise(text[cut:])]
+    assert got == pytest.approx(sum(losses) / len(losses), rel=1e-5)
 
 
 @pytest.mark.parametrize("new, off", [
