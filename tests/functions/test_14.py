@@ -1,7 +1,6 @@
 """Chapter 14's functions against PyTorch's layers, loops and closed forms."""
 
 import ast
-import hashlib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -17,6 +16,7 @@ from torch.nn import functional as F
 
 from course.chapter import chapter, functions
 from experiments.experiment import read_table
+from tests.support.scenes import FORGED, SCENE, pass_for_the_play
 from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
 CHAPTER = functions("14")
@@ -300,25 +300,50 @@ def desk(tmp_path, monkeypatch):
 
 @pytest.fixture
 def play(monkeypatch):
-    """Bytes that pass for the play while a test lasts."""
-    data = "Speak, speak. \N{LEFT SINGLE QUOTATION MARK}Tis so.\n".encode()
-    monkeypatch.setitem(names(), "is_shakespeare", lambda other: other == data)
-    return data
+    """A scene that passes for the whole play while a test lasts."""
+    pass_for_the_play(CHAPTER, SCENE, monkeypatch)
+    return SCENE
 
 
-def test_is_shakespeare_by_its_hash(monkeypatch):
-    assert CHAPTER.is_shakespeare(b"First Citizen:\n") is False
-    right = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
-    seen, digest = [], right
+def test_is_shakespeare_by_its_hash(play):
+    assert CHAPTER.is_shakespeare(play) is True
+    assert CHAPTER.is_shakespeare(FORGED) is False
+    assert CHAPTER.is_shakespeare(play[:-1]) is False
 
-    def sha256(data):
-        seen.append(data)
-        return SimpleNamespace(hexdigest=lambda: digest)
 
-    monkeypatch.setitem(names(), "hashlib", SimpleNamespace(sha256=sha256))
-    assert CHAPTER.is_shakespeare(b"words") is True and seen == [b"words"]
-    digest = hashlib.sha256(b"").hexdigest()
-    assert CHAPTER.is_shakespeare(b"words") is False
+@pytest.mark.parametrize("number, cell_id", [
+    ("14", "text-data"), ("19", "text-run")])
+def test_the_cells_of_both_chapters_read_the_text(desk, monkeypatch, number,
+                                                  cell_id):
+    names = functions(number)
+    pass_for_the_play(names, SCENE, monkeypatch)
+    Path("scene.txt").write_bytes(SCENE)
+    monkeypatch.setenv("COURSE_TEXT", "scene.txt")
+    inside = names.course_text.__globals__
+    inside["text"], inside["title"] = names.course_text()
+    exec(chapter(number).cell(cell_id).source, inside)
+    assert inside["title"] == "Tiny Shakespeare" and not desk.asked
+    read = "".join(inside["letters"][i] for i in inside["ids"])
+    assert read == SCENE.decode()
+    parts = inside["train_ids"], inside["test_ids"]
+    assert torch.equal(torch.cat(parts), inside["ids"])
+    assert len(parts[0]) == 9 * len(read) // 10
+    assert inside["n_vocab"] == len(set(read))
+
+
+@pytest.mark.parametrize("number", ["14", "19"])
+def test_both_chapters_refuse_a_text_with_another_hash(desk, monkeypatch,
+                                                       number):
+    """In the folder data/ and from the network; short ones by name, too."""
+    chapter, home = functions(number), Path("data/scene.txt")
+    pass_for_the_play(chapter, SCENE, monkeypatch)
+    home.parent.mkdir()
+    home.write_bytes(FORGED)
+    text, title = chapter.course_text(home.absolute().as_uri(), home)
+    assert title == "Python's help texts" and text != FORGED.decode()
+    monkeypatch.setenv("COURSE_TEXT", str(home))
+    with pytest.raises(ValueError, match="too few to learn from"):
+        chapter.course_text()
 
 
 def test_help_texts_are_every_topic():

@@ -1,13 +1,19 @@
 """The tables of experiments/ are those that the chapters print, and can be
 computed again: here one row of some of them, in full by `make experiments`."""
 
+import math
+import urllib.request
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
+from urllib.error import URLError
 
 import pytest
 
-from course.chapter import chapter
+from course.chapter import chapter, functions
 from experiments import __main__ as program
+from experiments import shakespeare
 from experiments.experiment import (
     NAMES,
     Experiment,
@@ -17,7 +23,7 @@ from experiments.experiment import (
     read_table,
     table_path,
 )
-from tests.support.optional import absent
+from tests.support.scenes import SCENE, pass_for_the_play
 
 each_experiment = pytest.mark.parametrize("name", NAMES)
 SAMPLE = Random(2).sample(NAMES, 6)             # they train models: 2 to 8 s
@@ -60,13 +66,54 @@ def test_one_other_number_breaks_each_claim(name):
     assert broken == {*experiment.holds}
 
 
+@pytest.fixture
+def offline(monkeypatch):
+    def urlopen(address, timeout):
+        raise URLError("no test asks the network")
+
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
+
+
 @pytest.mark.parametrize("name", SAMPLE)
-def test_one_row_or_number_again(name):
+def test_one_row_or_number_again(name, offline):
     try:
         off = read_experiment(name).quick_difference(read_table(name))
-    except FileNotFoundError as missing:
-        absent("Tiny Shakespeare", f"{missing}: let COURSE_TEXT name the file")
+    except shakespeare.AnotherText as why:
+        pytest.skip(f"{why}; COURSE_TEXT can name a file with it")
     assert off <= 1
+
+
+@pytest.fixture
+def scene(monkeypatch, offline):
+    """Chapter 14, to which a scene is the play, where no file is at hand."""
+    names = functions("14")
+    pass_for_the_play(names, SCENE, monkeypatch)
+    monkeypatch.setattr(shakespeare, "functions", {"14": names}.get)
+    monkeypatch.delenv("COURSE_TEXT", raising=False)
+    shakespeare.parts.cache_clear()
+    yield
+    shakespeare.parts.cache_clear()
+
+
+def test_no_table_is_of_another_text(scene, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(shakespeare.AnotherText, match="Python's help texts"):
+        shakespeare.parts()
+
+
+@pytest.mark.parametrize("name, row", [
+    ("14_text", "pairs"), ("19_shakespeare", "table of pairs")])
+def test_the_loss_of_pairs_by_counting(scene, monkeypatch, tmp_path, name, row):
+    (tmp_path / "scene.txt").write_bytes(SCENE)
+    monkeypatch.setenv("COURSE_TEXT", str(tmp_path / "scene.txt"))
+    [loss] = read_experiment(name).numbers(row, [0])
+    text = SCENE.decode("utf-8")
+    cut, kinds = len(text) * 9 // 10, len(set(text))
+    pairs = Counter(pairwise(text[:cut]))
+    firsts = Counter(text[:cut - 1])
+    losses = [-math.log((pairs[pair] + 1) / (firsts[pair[0]] + kinds))
+              for pair in pairwise(text[cut:])]
+    assert loss == pytest.approx(sum(losses) / len(losses), rel=1e-5)
 
 
 @pytest.mark.parametrize("new, off", [

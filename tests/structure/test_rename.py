@@ -16,8 +16,8 @@ from tools import rename
      "functions('09').look_back_mask(3) @ CHAPTER.look_back_mask(3)"),
     ("ANSWER = '''\nreturn causal_mask(n) & x\n'''",
      "ANSWER = '''\nreturn look_back_mask(n) & x\n'''"),
-    ("class Model:\n    def causal_mask(self):\n        return self.causal_mask",
-     "class Model:\n    def causal_mask(self):\n        return self.causal_mask")])
+    ("class M:\n    def causal_mask(self):\n        self.causal_mask()",
+     "class M:\n    def causal_mask(self):\n        self.causal_mask()")])
 def test_code(before, after):
     assert rename.code(before, "causal_mask", "look_back_mask") == after
 

@@ -177,14 +177,16 @@ def messages(data):
 def run(way, chapter, answers, seconds):
     """Run answers, a process for each, and the chapter's check and grade.
 
-    answers: {number: source}; seconds: for each cell.
+    answers: {number: source}; seconds: of the processor, for each cell.
     -> {number: what the process said}, seconds of the processor.
     """
     asked = [exercise for exercise in chapter.exercises
              if exercise.number in answers]
     code, ours = chapter.leans_on(answers.values())
+    patience = max(60, 5 * seconds)     # on the clock, for one that sleeps
     job = frame({"code": code, "ours": ours, "seconds": seconds,
-                 "memory": MEMORY, "exercises": len(asked)})
+                 "patience": patience, "memory": MEMORY,
+                 "exercises": len(asked)})
     for exercise in asked:
         job += frame({"number": exercise.number, "check": exercise.check,
                       "answer": answers[exercise.number]})
@@ -192,7 +194,7 @@ def run(way, chapter, answers, seconds):
     program = (HERE / "worker.py").read_text("utf-8")
     try:
         done = way.start(way.python, "-I", "-c", program, data=job,
-                         seconds=120 + 3 * seconds * len(asked))
+                         seconds=120 + 3 * patience * len(asked))
         *heard, use = messages(done.stdout)
         said = dict(zip([exercise.number for exercise in asked], heard,
                         strict=True))
