@@ -10,6 +10,7 @@ import math
 import re
 from pathlib import Path
 
+from course import prediction
 from tools.parts import (
     DETAILS,
     TAIL,
@@ -18,7 +19,6 @@ from tools.parts import (
     reading_minutes,
     sections,
 )
-from tools.quiz import predictions
 
 HERE = Path(__file__).parent
 PRIVATE = [re.compile(rf"\b(?:{words})\b", re.I) for words in
@@ -117,7 +117,7 @@ def faults_of_predictions(parts, chapter):
     for i, text in enumerate(texts, 1):
         if text.count("**Predict") > 1:
             yield f"two predictions in one cell, at Predict {chapter}.{i}"
-        yield from predictions.faults(f"{chapter}.{i}", text)
+        yield from prediction.faults(f"{chapter}.{i}", text)
 
 
 def faults_of_code(parts):

@@ -12,10 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # What takes longest begins first, so that two workers end together. Then the
 # other notebooks, then the rest.
-LONGEST = ("tests/test_site.py", "book/14_", "book/19_", "book/13_",
+LONGEST = ("tests/site/test_pages.py", "book/14_", "book/19_", "book/13_",
            "tests/test_editions.py", "tests/test_grades.py", "book/21_",
            "book/16_", "book/04_")
-WHOLE_BOOK = {"test_site.py"}           # too dear for the sake of one chapter
+WHOLE_BOOK = {                          # too dear for the sake of one chapter
+    "test_pages.py", "test_predictions.py", "test_search.py", "test_paper.py"}
 FILE = re.compile(r"(?:test_functions_)?(\d\d)[_.]")
 TEST = re.compile(r"(?:^book/|_functions_|\[|\[book/|-)(\d\d)(?=[_ .\]-])")
 

@@ -24,7 +24,8 @@ def chosen(*options):
     ("tests/test_functions_04.py::test_widths[13]", {"04", "13"}),
     ("tests/test_functions_04.py::test_backward", {"04"}),
     ("tests/test_outputs.py::test_silence[04_layer_normalization]", {"04"}),
-    ("tests/test_site.py::test_no_error[book/04_layer_normalization]", {"04"}),
+    ("tests/site/test_pages.py::test_light[book/04_layer_normalization]",
+     {"04"}),
     ("tests/test_exercises.py::test_right[04 4.3 in 13 lines]", {"04"}),
     ("tests/test_teaching.py::test_quoted[13-Stacks of 04]", {"13"}),
     ("tests/test_toc.py::test_named[glossary.md]", set()),
@@ -73,7 +74,7 @@ def test_one_chapter():
 @pytest.mark.parametrize("name, left_out", [
     ("04_layer_normalization.ipynb", False), ("00_shapes.ipynb", True),
     ("test_functions_04.py", False), ("test_functions_13.py", True),
-    ("test_outputs.py", False), ("test_site.py", True)])
+    ("test_outputs.py", False), ("test_pages.py", True)])
 def test_files_of_other_chapters_are_not_read(name, left_out):
     config = SimpleNamespace(getoption={"--chapter": "04"}.get)
     assert bool(pytest_ignore_collect(Path(name), config)) == left_out

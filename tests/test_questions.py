@@ -14,8 +14,9 @@ from chapters import cells, each_chapter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from test_form import PREDICT
 
+from course import prediction
 from tools import prose, questions
-from tools.quiz import banks, moodle, predictions, qti
+from tools.quiz import banks, moodle, qti
 from tools.quiz.written import linked, plain, written
 from tools.teaching import SHEETS
 
@@ -235,7 +236,7 @@ def test_no_such_chapter():
 def test_a_prediction_has_its_parts():
     text = "Before it.\n\n" + PREDICT.format(i=1).replace(
         "(A) If", "More of it.\n\n- and more\n\n(A) If")
-    assert predictions.read(text) == predictions.Prediction(
+    assert prediction.read(text) == prediction.Prediction(
         "7.1", "Before it.", "How long is a token?",
         {"A": "short", "B": "long", "C": "both"}, "B",
         "because it is.\n\nMore of it.\n\n- and more",

@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 
+from course import prediction
 from tools.lecture.cut import (
     BRACKET,
     HIGH,
@@ -31,7 +32,6 @@ from tools.lecture.cut import (
     width,
 )
 from tools.parts import DETAILS, has_picture, hidden, reading_minutes, sections
-from tools.quiz import predictions
 
 MINUTES = 45
 AIM, MOST = 28, 30      # slides, and with those that another slide needs
@@ -172,12 +172,12 @@ class Chooser:
 
     def prose(self, cell, ruled):
         text = bare_prose(cell.source)
-        if predictions.MARK.search(text):
-            asked = predictions.read(text)
+        if prediction.MARK.search(text):
+            asked = prediction.read(text)
             self.text(cell, asked.before, ruled)
             self.prediction(cell, asked)
-            _, _, answered = text.partition(predictions.FOLD)
-            self.note(answered.partition(predictions.END)[2])
+            _, _, answered = text.partition(prediction.FOLD)
+            self.note(answered.partition(prediction.END)[2])
         else:
             self.text(cell, text, ruled)
 
@@ -347,7 +347,7 @@ def joined(cells):
     """Neighboring cells of text as one, if no metadata says otherwise."""
     found = []
     for cell in cells:
-        if found and not predictions.MARK.search(found[-1].source) and all(
+        if found and not prediction.MARK.search(found[-1].source) and all(
                 each.cell_type == "markdown" and not ruling(each)
                 for each in (found[-1], cell)):
             found[-1] = found[-1].copy()

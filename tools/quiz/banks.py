@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from docutils.nodes import make_id
 
+from course import prediction
 from tools.contents import parts
-from tools.quiz import predictions
 from tools.teaching import sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,31 +107,31 @@ def asked(notebook, page):
     known = equations(notebook)
     heading, above = "", []
     for cell in notebook.cells:
-        prediction = None
+        current = None
         if cell.cell_type == "markdown":
             text = cell.source
             if "**Predict " in text:
-                prediction = predictions.read(text)
-                text = prediction.before
+                current = prediction.read(text)
+                text = current.before
             if found := HEADING.search(text):
                 heading, above = found[1].strip(), []
                 text = text[found.end():]
             above.append(text)
         else:
             above.append(shown(cell))
-        if prediction:
-            number = prediction.number
+        if current:
+            number = current.number
             context = "\n\n".join(filter(None, above))
             equation = cited("\n".join([
-                prediction.question, prediction.why,
-                *prediction.choices.values(), *prediction.words.values()]),
+                current.question, current.why,
+                *current.choices.values(), *current.words.values()]),
                 context, known)
             yield Question(
                 ident("predict", number), f"{number} {heading}",
-                "\n\n".join([context, *equation]), prediction.question,
-                [Choice(text, prediction.words.get(letter, ""))
-                 for letter, text in prediction.choices.items()],
-                prediction.why,
+                "\n\n".join([context, *equation]), current.question,
+                [Choice(text, current.words.get(letter, ""))
+                 for letter, text in current.choices.items()],
+                current.why,
                 Place(page, f"predict-{number.replace('.', '-')}", heading))
 
 

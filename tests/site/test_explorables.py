@@ -1,12 +1,11 @@
 """Explorables show the numbers of their chapters, and everybody can move them.
 
 Each stands in a page of its own: what its extension writes for the notebook,
-with its scripts and its style sheet. test_site.py sees them in the book.
+with its scripts and its style sheet. test_pages.py sees them in the book.
 """
 
 import math
 import re
-import sys
 from io import StringIO
 from types import SimpleNamespace
 
@@ -14,13 +13,11 @@ import numpy as np
 import pytest
 from chapters import BOOK, ROOT, functions, notebook
 from nbformat import v4, write
-from needs import started_browser
 from sphinx.application import Sphinx
 from test_form import code as code_cell
-from test_reading import PYTHON
+from test_notebook_cells import PYTHON
 
-sys.path.insert(0, str(BOOK / "_ext"))
-import explorables
+from tools.website import explorables
 
 STATIC = BOOK / "_static"
 PAGES = {each.script: (page, each)
@@ -74,22 +71,20 @@ def numbers(text):
 
 
 @pytest.fixture(scope="module")
-def pages():
+def pages(browser):
     """Explorables by name, each in a tab as wide as a phone, as on the site."""
-    with started_browser() as browser:
-        context = browser.new_context(viewport={"width": 390, "height": 900})
-        context.clock.install()                 # time goes on when told
-        found = {}
-        for script in PAGES:
-            chapter, explorable = source(script)
-            tab = context.new_page()
-            html = explorables.markup(explorable, chapter)
-            tab.set_content(f"<body style='margin: 16px'>{html}")   # as there
-            tab.add_style_tag(path=STATIC / "explorables.css")
-            for name in ("shared", script):
-                tab.add_script_tag(path=STATIC / "explorables" / f"{name}.js")
-            found[script] = tab
-        yield found
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    context.clock.install()                     # time goes on when told
+    tabs = {}
+    for script in PAGES:
+        chapter, explorable = source(script)
+        tabs[script] = tab = context.new_page()
+        html = explorables.markup(explorable, chapter)
+        tab.set_content(f"<body style='margin: 16px'>{html}")   # as there
+        tab.add_style_tag(path=STATIC / "explorables.css")
+        for name in ("shared", script):
+            tab.add_script_tag(path=STATIC / "explorables" / f"{name}.js")
+    return tabs
 
 
 @pytest.fixture
@@ -395,14 +390,15 @@ def built(tmp_path_factory):
               folder / f"{page}.ipynb")
     (folder / "explorables").mkdir()
     for script in ("shared", "name"):
-        (folder / "explorables" / f"{script}.js").write_text("")
+        (folder / "explorables" / f"{script}.js").write_text("", "utf-8")
     warnings = StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explorables, "EXPLORABLES", {
             page: [each] for page, each in (table | {"away": of}).items()})
         Sphinx(folder, None, folder / "html", folder / "trees", "html", {
-            "extensions": ["myst_nb", "explorables"], "html_theme": "basic",
-            "nb_execution_mode": "off", "html_static_path": ["explorables"]},
+            "extensions": ["myst_nb", "tools.website.explorables"],
+            "nb_execution_mode": "off", "html_static_path": ["explorables"],
+            "html_theme": "basic"},
             status=None, warning=warnings).build()
     return SimpleNamespace(warnings=warnings.getvalue(), **{
         page: (folder / "html" / f"{page}.html").read_text("utf-8")

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import nbformat
 import numpy as np
 from docutils import nodes
-from reading import is_cell
 from sphinx.util import logging
+
+from tools.website.notebook_cells import is_cell
 
 
 class Explorable(NamedTuple):
@@ -152,12 +153,13 @@ def find_pages(app, env):
 
 def load(app, page, template, context, doctree):
     scripts = [each.script for each in EXPLORABLES.get(page, ())]
+    if scripts:
+        app.add_css_file("explorables.css")
     for script in ["shared", *scripts] if scripts else []:
         app.add_js_file(f"explorables/{script}.js", loading_method="defer")
 
 
 def setup(app):
-    app.add_css_file("explorables.css")
     app.connect("doctree-read", place)
     app.connect("env-updated", find_pages)
     app.connect("html-page-context", load)

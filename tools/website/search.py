@@ -1,6 +1,6 @@
 """Search by section, without a server: one script, loaded at first use.
 
-The script is finding.js behind the sections of the book as data: their titles,
+The script is search.js behind the sections of the book as data: their titles,
 the terms of the glossary that they explain, and as many of their sentences as
 the budget allows. Sphinx's own index, which knows pages only, is not written.
 """
@@ -13,11 +13,11 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from glossary import GLOSSARY, entries, home, numbered
-from sections import line, sections
+from tools.website.glossary import GLOSSARY, entries, home, numbered
+from tools.website.section_text import line, sections
 
 BUDGET = 100_000                        # bytes of the script as a server sends
-SCRIPT = "_static/finding.js"
+SCRIPT = "_static/search.js"
 WORD = re.compile(r"[^\W\d_]{3,}")
 # Sphinx's search, as its themes copy it.
 SPHINX = ("_static/searchtools.js", "_static/language_data.js",
@@ -71,7 +71,7 @@ def explained(terms, pages):
 
 
 def index(pages, terms, limit):
-    """The book as finding.js reads it.
+    """The book as search.js reads it.
 
     A word that more than `limit` sections say is found in the titles, in the
     terms and in the sentences that are kept for other words.
@@ -101,7 +101,7 @@ def script(env):
     pages = [(page, line(env.titles[page]), sections(env, page))
              for page in (root, *env.toctree_includes[root])]
     terms = [*entries(env.get_doctree(GLOSSARY))]
-    code = Path(__file__).with_name("finding.js").read_text("utf-8")
+    code = Path(__file__).with_name("search.js").read_text("utf-8")
 
     @cache
     def text(limit):
@@ -129,7 +129,7 @@ def page(app):
 
 def load(app, page, template, context, doctree):
     if page == "search":
-        app.add_js_file("finding.js", loading_method="defer")
+        app.add_js_file("search.js", loading_method="defer")
     else:
         app.add_js_file(None, body=LOADER, id="finding")
 

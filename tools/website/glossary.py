@@ -8,9 +8,10 @@ import re
 from types import SimpleNamespace
 
 from docutils import nodes
-from sections import line, sections
 from sphinx import addnodes
 from sphinx.util import logging
+
+from tools.website.section_text import line, sections
 
 GLOSSARY = "book/glossary"
 CHAPTER = re.compile(r"chapter (\d\d)")

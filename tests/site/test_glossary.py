@@ -4,16 +4,15 @@ And every line of the glossary names the chapter, of which a section says it.
 """
 
 import re
-import sys
 from functools import cache
 from types import SimpleNamespace
 
 import pytest
-from chapters import BOOK, CHAPTERS, ROOT, cells, each_chapter, notebook
+from chapters import BOOK, CHAPTERS, cells, each_chapter, notebook
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import glossary
+from tools.website import glossary
 
+SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
 STRUCTURE = re.compile(
     r"After this chapter you can|You will|You need|Time|Predict|\([A-D]\)|"
     r"Exercise \d+\.\d+|.*[.:?]")
@@ -108,3 +107,16 @@ def test_the_section_that_explains_a_term():
     assert glossary.home(["norm"], [says, title]) is title
     assert glossary.home(["gone", "norm"], [says]) is says
     assert glossary.home(["or"], [says]) is None
+
+
+def test_every_entry_of_the_glossary_leads_to_a_section(site):
+    html = (site / "book" / "glossary.html").read_text("utf-8")
+    sections = {path.name: {*SECTION.findall(path.read_text("utf-8"))}
+                for path in site.glob("book/[0-9]*.html")}
+    definitions = re.findall("(?s)<dd>(.*?)</dd>", html)
+    assert len(definitions) > 250
+    for definition in definitions:
+        links = re.findall('href="([^"#]+)#([^"]*)"', definition)
+        assert links, definition
+        assert all(anchor in sections[name] for name, anchor in links), links
+        assert not re.search(r"chapters? \d\d(?!</a>)", definition)

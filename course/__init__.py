@@ -1,0 +1,1 @@
+"""What the book is made of: the only code that reads its chapters."""
