@@ -409,7 +409,7 @@ def test_an_explorable_has_the_numbers_of_its_page(built):
     [box] = re.findall(r'(?s)<div class="explorable".*?</div>', built.index)
     assert 'data-numbers="{&quot;x&quot;: [[11.0, 10.0], [10.0, 11.0]]}"' in box
     assert "A &lt;title&gt;" in box and "a&nbsp;=&nbsp;b" in box
-    assert built.index.index(">fig<") < built.index.index(box)
+    assert built.index.index(">None<") < built.index.index(box)
 
 
 def test_only_its_page_loads_a_script(built):

@@ -11,8 +11,7 @@ MODULES = ("launch", "assets", "formulas", "notebook_cells", "section_text",
            "glossary", "search", "explorables")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Set up each module."""
     for module in MODULES:
         app.setup_extension(f"{__name__}.{module}")
-    return {"parallel_read_safe": True}

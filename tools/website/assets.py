@@ -17,6 +17,7 @@ import pydata_sphinx_theme
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from myst_nb.sphinx_ext import add_global_html_resources
 from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Name, Punctuation, Text, _TokenType
@@ -121,6 +122,16 @@ def defer_scripts(app: Sphinx, page: str, template: str,
             script.attributes["defer"] = "defer"
 
 
+def write_early(app: Sphinx) -> None:
+    """Write the style sheet that myst-nb writes last.
+
+    Pages name its check sum, which would else be known to a second build only.
+    """
+    if app.builder.format == "html":
+        Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)
+        add_global_html_resources(app, None)
+
+
 def cut_icons(app: Sphinx, error: Exception | None) -> None:
     """Write the fonts that course.css names."""
     if error or app.builder.format != "html":
@@ -136,6 +147,7 @@ def cut_icons(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_node(nodes.image, override=True, html=(visit_image, depart_image))
+    app.connect("builder-inited", write_early)
     app.add_lexer("python", ColoredLexer)
     # The theme adds its settings at 500.
     app.connect("html-page-context", defer_scripts, priority=501)

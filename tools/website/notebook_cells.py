@@ -223,7 +223,8 @@ def write(app: Sphinx, page: str, template: str, context: dict[str, Any],
     for about in app.env.metadata.values():
         counts |= about.get("predictions", {})
     app.add_js_file("predictions.js", loading_method="defer",
-                    **{"data-predictions": json.dumps(counts)})
+                    **{"data-predictions": json.dumps(
+                        dict(sorted(counts.items())))})
     if "body" in context:
         context["body"] = context["body"].replace(NAMELESS, "")
 
