@@ -14,14 +14,15 @@ from tools.website import launch
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A folder with a version and two pages, from nowhere."""
+    """A folder with a version and three pages, from nowhere."""
     for name in ("GITHUB_REPOSITORY", "SITE_URL", "SOURCE_DATE_EPOCH"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "CITATION.cff").write_text("version: 1.2.0\n", "utf-8")
     (tmp_path / "index.rst").write_text(
         "A title\n=======\n\nThe root :math:`x_\\mathrm{d}`. More.\n\n"
-        ".. toctree::\n\n   other\n", "utf-8")
-    (tmp_path / "other.rst").write_text("Other\n=====\n", "utf-8")
+        ".. toctree::\n\n   one\n   two\n", "utf-8")
+    for page in ("one", "two"):
+        (tmp_path / f"{page}.rst").write_text("Other\n=====\n", "utf-8")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     return tmp_path
 
@@ -72,8 +73,8 @@ def test_without_git_nothing_is_known(clone, monkeypatch):
 
 def test_a_site_without_addresses_has_none(clone):
     files = built(clone)
-    assert {*files} == {"index.html", "other.html", "genindex.html",
-                        "search.html"}
+    assert {*files} == {f"{page}.html" for page in (
+        "index", "one", "two", "genindex", "search")}
     assert not re.search(r'canonical|(?:content|action)="https?:',
                          files["index.html"])
     assert '<meta name="description" content="The root x_d. More.' in (
@@ -89,6 +90,7 @@ def test_a_site_with_an_address_says_it_everywhere(clone, monkeypatch, site):
     assert f"<loc>{PUBLISHED}index.html</loc>" in files["sitemap.xml"]
     assert f'href="{PUBLISHED}index.html"' in files["index.html"]
     assert 'href="/course/book/intro.html#the-chapters"' in files["404.html"]
+    (clone / "two.rst").touch()
     assert built(clone) == files, "a second build"
 
 
