@@ -46,8 +46,8 @@ def test_every_test_of_a_chapter_has_its_number_in_its_id(path, request):
 
 
 def test_what_is_long_is_there_and_first():
-    paths = [f"{path.parent.name}/{path.name}"
-             for path in [*CHAPTERS, *(ROOT / "tests").glob("test_*.py")]]
+    paths = [path.relative_to(ROOT).as_posix() for path in
+             [*CHAPTERS, *(ROOT / "tests").rglob("test_*.py")]]
     for start in LONGEST:
         assert [path for path in paths if path.startswith(start)], start
     ranks = [rank(path) for path in

@@ -4,7 +4,6 @@ And every line of the glossary names the chapter, of which a section says it.
 """
 
 import re
-from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -75,25 +74,6 @@ def test_no_name_twice():
     names = [re.sub(r"\W", "", name.lower())
              for names, _ in ENTRIES for name in names]
     assert sorted(names) == sorted(set(names))
-
-
-@cache
-def chapter(number):
-    """The sections of a chapter, as the glossary looks for a term in them."""
-    [path] = BOOK.glob(f"{number}_*.ipynb")
-    text = "\n\n".join(cell.source for cell in cells(path, "markdown"))
-    parts = re.split(r"(?m)^#+ (.*)$", text)
-    return [SimpleNamespace(title=title, bold=bold(words),
-                            sentences=[" ".join(words.split())])
-            for title, words in zip(parts[1::2], parts[2::2], strict=True)]
-
-
-def test_a_section_of_each_named_chapter_says_the_term():
-    homes = {(names[0], number): glossary.home(names, chapter(number))
-             for names, definition in ENTRIES
-             for number in glossary.CHAPTER.findall(definition)}
-    assert {term for term, _ in homes} == {*TERMS}, "name the chapter"
-    assert not [where for where, section in homes.items() if section is None]
 
 
 def test_the_section_that_explains_a_term():

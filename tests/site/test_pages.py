@@ -45,15 +45,6 @@ READ = PAGES if os.environ.get("EVERY_PAGE") else Random(0).sample(PAGES, 8)
 
 RAW = """() => [...document.querySelectorAll(".math")]
     .filter(math => !math.querySelector("math > *")).length"""
-# axe-core visits every node, for seconds: one code token of each color is
-# enough, and a formula's glyphs have the color of the text.
-THIN = """() => {
-    const seen = new Set()
-    for (const token of document.querySelectorAll(".highlight span"))
-        if (seen.has(token.className)) token.replaceWith(...token.childNodes)
-        else seen.add(token.className)
-    for (const math of document.querySelectorAll("math"))
-        math.replaceChildren(math.textContent) }"""
 # Of texts that are styled alike, all the way up, contrast looks at the first.
 FIRST_OF_EACH = """() => {
     const styled = node => {
@@ -111,7 +102,6 @@ def visit(site, tab):
         seen.lost = tab.evaluate(LOST)                  # it is narrow now
         if page not in READ:
             return
-        tab.evaluate(THIN)
         load_axe(tab)
         tab.evaluate(FIRST_OF_EACH)
         for look, (_, _, rules) in LOOKS.items():

@@ -140,10 +140,12 @@ class Formulas:
         if formula not in self.set:
             self.read(translator.builder.env)
         name = "div" if formula[1] else "span"
+        # The theme makes such a container a stop of the Tab key if it scrolls.
+        scrolls = " pst-scrollable-table-container" if formula[1] else ""
         number = f'<span class="eqno">({tag})</span>' if tag else ""
         translator.body.append(
             translator.starttag(node, name, "",
-                                CLASS="math notranslate nohighlight")
+                                CLASS="math notranslate nohighlight" + scrolls)
             + (self.set[formula] or "") + number + f"</{name}>")
         raise nodes.SkipNode
 
