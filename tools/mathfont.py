@@ -51,7 +51,7 @@ def characters(html):
 
 
 def pages():
-    return [path.read_text() for path in
+    return [path.read_text("utf-8") for path in
             sorted((ROOT / "_build" / "html").rglob("*.html"))]
 
 

@@ -24,6 +24,7 @@ from tools.browser import launch
 
 logging.getLogger("pypdf").setLevel(logging.ERROR)   # mends, and tells of it
 
+STYLE = re.compile(r'<link[^>]*href="\.\./(_static/[^"?]*\.css)')
 ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
 HEADING = re.compile(r'<h1>([^<]*)<a class="headerlink"')
 EDITION = re.compile(r'<div class="extra_footer">\s*(Edition[^<]*?)[.\s]*<')
@@ -88,7 +89,8 @@ PREPARE = """() => {
                         cut(note)
                 keep(label, cell, [node.querySelector(".highlight")]) }
             else if (/^(check \\d|how an answer)/i.test(fold)) cell.remove()
-            else if (/^\\W*check:/i.test(fold)) summary.replaceChildren(fold)
+            else if (/^\\W*(check|how we know):/i.test(fold))
+                summary.replaceChildren(fold)
             else if (fold == "imports") {
                 summary.remove()
                 node.replaceWith(...node.childNodes) }
@@ -151,8 +153,10 @@ def document(chapter, paper, site):
     texts = {page: (site / "book" / f"{page}.html").read_text("utf-8")
              for page in pages}
     titles = {page: HEADING.search(text)[1] for page, text in texts.items()}
-    edition = EDITION.search(next(iter(texts.values())))[1]
-    [sheet] = (site / "_static").glob("site-*.css")
+    first = next(iter(texts.values()))
+    edition = EDITION.search(first)[1]
+    sheets = "".join(f'<link rel="stylesheet" href="../html/{sheet}">'
+                     for sheet in STYLE.findall(first))
     small = "font: 8pt sans-serif; color: #555;"
     running = "".join(
         f'@page p{at} {{ @top-left {{ content: "{titles[page]}"; {small} }}\n'
@@ -162,9 +166,7 @@ def document(chapter, paper, site):
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light"><head>'
         f'<meta charset="utf-8"><title>{titles[pages[0]]}</title>'
-        f'<link rel="stylesheet" href="../html/_static/{sheet.name}">'
-        '<link rel="stylesheet" href="../html/_static/paper.css">'
-        f"<style>@page {{ size: {paper}; }}\n{running}</style></head>"
+        f"{sheets}<style>@page {{ size: {paper}; }}\n{running}</style></head>"
         f'<body class="paper"><main class="bd-content">'
         + ("" if chapter else front(titles, edition))
         + "".join(article(text, page) for page, text in texts.items())

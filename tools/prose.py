@@ -1,16 +1,11 @@
 """Markdown as HTML, by pandoc: many texts in one call, formulas as wished."""
 
 import json
-import sys
 from html import escape
-from pathlib import Path
 
 import pypandoc
 
-ROOT = Path(__file__).resolve().parents[1]
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import formulas  # noqa: E402  the site's own MathML
+from tools.website import formulas  # the site's own MathML
 
 BETWEEN = '<hr class="next">'
 

@@ -9,17 +9,14 @@ reach it.
 import hashlib
 import json
 import shutil
-import sys
 from collections import Counter
 from datetime import datetime, timezone
 
 import yaml
 
+from course.edition import git
 from course.paths import ROOT
 from tools.grading import cells
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-from repository import git  # noqa: E402
 
 PARTS = {"statement": "another statement", "check": "another check",
          "grade": "other hidden tests"}

@@ -105,7 +105,7 @@ def asked(notebook, page):
     known = equations(notebook)
     heading, above = "", []
     for cell in notebook.cells:
-        prediction = None
+        current = None
         if cell.cell_type == "markdown":
             text = cell.source
             if "**Predict " in text:
@@ -117,19 +117,19 @@ def asked(notebook, page):
             above.append(text)
         else:
             above.append(shown(cell))
-        if prediction:
-            number = prediction.number
+        if current:
+            number = current.number
             context = "\n\n".join(filter(None, above))
             equation = cited("\n".join([
-                prediction.question, prediction.why,
-                *prediction.choices.values(), *prediction.words.values()]),
+                current.question, current.why,
+                *current.choices.values(), *current.words.values()]),
                 context, known)
             yield Question(
                 ident("predict", number), f"{number} {heading}",
-                "\n\n".join([context, *equation]), prediction.question,
-                [Choice(text, prediction.words.get(letter, ""))
-                 for letter, text in prediction.choices.items()],
-                prediction.why,
+                "\n\n".join([context, *equation]), current.question,
+                [Choice(text, current.words.get(letter, ""))
+                 for letter, text in current.choices.items()],
+                current.why,
                 Place(page, f"predict-{number.replace('.', '-')}", heading))
 
 

@@ -1,15 +1,11 @@
 """Questions in HTML, as a platform shows them: links lead to the site."""
 
 import re
-import sys
 from dataclasses import dataclass
 from html import unescape
 
-from course.paths import ROOT
 from tools import prose
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import sections  # noqa: E402  formulas in plain text
+from tools.website.section_text import formula as typed
 
 LINK = re.compile(r'<a\s+href="([^"]*)">(.*?)</a>', re.DOTALL)
 PAGE = re.compile(r"(\w+)\.(?:ipynb|md)(#[\w-]*)?")
@@ -33,7 +29,7 @@ class Written:
 
 def plain(markdown):
     """A line of Markdown without its marks, formulas as they can be typed."""
-    return SPAN.sub(lambda found: sections.formula(found[1])
+    return SPAN.sub(lambda found: typed(found[1])
                     if found[1] else "", markdown)
 
 

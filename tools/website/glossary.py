@@ -5,12 +5,16 @@ title, or says it first. The build warns of a term that no section says.
 """
 
 import re
-from types import SimpleNamespace
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from docutils import nodes
-from sections import line, sections
 from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+
+from tools.website.section_text import Section, line, sections
 
 GLOSSARY = "book/glossary"
 CHAPTER = re.compile(r"chapter (\d\d)")
@@ -18,43 +22,50 @@ CHAPTER = re.compile(r"chapter (\d\d)")
 logger = logging.getLogger(__name__)
 
 
-def entries(page):
-    """The entries of the glossary: names, definition, numbers of chapters."""
+class Entry(NamedTuple):
+    """A term: its names, and the chapters that its definition names."""
+
+    names: list[str]
+    definition: nodes.Element
+    chapters: list[str]
+
+
+def entries(page: nodes.document) -> Iterator[Entry]:
+    """The entries of the glossary."""
     for glossary in page.findall(addnodes.glossary):
         for item in glossary.findall(nodes.definition_list_item):
             *terms, definition = item.children
-            yield SimpleNamespace(
-                names=[line(term) for term in terms], definition=definition,
-                chapters=CHAPTER.findall(definition.astext()))
+            yield Entry([line(term) for term in terms], definition,
+                        CHAPTER.findall(definition.astext()))
 
 
-def home(names, chapter):
+def home(names: Iterable[str], chapter: Iterable[Section]) -> Section | None:
     """The section of a chapter that says what a term is, or None."""
     names = [name.lower() for name in names]
-    said = re.compile("|".join(rf"(?<!\w){re.escape(name)}"
-                               for name in names))
+    begins = re.compile("|".join(rf"(?<!\w){re.escape(name)}"
+                                 for name in names))
 
     def bold(section):
         return any(words.rstrip(".:").lower() in names
                    for words in section.bold)
 
     def title(section):
-        return said.match(section.title.lower())
+        return begins.match(section.title.lower())
 
     def text(section):
-        return any(map(said.search, map(str.lower, section.sentences)))
+        return any(map(begins.search, map(str.lower, section.sentences)))
 
     return next((section for says in (bold, title, text)
                  for section in chapter if says(section)), None)
 
 
-def numbered(pages):
+def numbered(pages: Iterable[str]) -> dict[str, str]:
     """The page of each chapter by its number: "04"."""
     return {page[5:7]: page for page in pages
             if re.match(r"book/\d\d_", page)}
 
 
-def link(app, page, name):
+def link(app: Sphinx, page: nodes.document, name: str) -> None:
     """Make links of the chapters that the glossary names."""
     if name != GLOSSARY:
         return
@@ -71,7 +82,9 @@ def link(app, page, name):
             text.parent.replace(text, new)
 
 
-def reference(app, entry, number, pages, chapters):
+def reference(app: Sphinx, entry: Entry, number: str, pages: dict[str, str],
+              chapters: dict[str, list[Section]]) -> nodes.Node:
+    """The words "chapter 04", leading to where that chapter says the term."""
     words = f"chapter {number}"
     section = home(entry.names, chapters.get(number, ()))
     if section is None:
@@ -84,12 +97,11 @@ def reference(app, entry, number, pages, chapters):
                            reftitle=section.title)
 
 
-def again(app, env):
+def again(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Write the glossary anew: a section that it leads to may have changed."""
     return [GLOSSARY]
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.connect("env-updated", again)
     app.connect("doctree-resolved", link)
-    return {"parallel_read_safe": True}

@@ -1,18 +1,17 @@
-"""What reading.py makes of a notebook, and of some out of form."""
+"""What notebook_cells.py makes of a notebook, and of some out of form."""
 
 import re
-import sys
 from html import unescape
 from io import StringIO
 from types import SimpleNamespace
 
 import pytest
-from chapters import ROOT
 from nbformat import v4, write
 from sphinx.application import Sphinx
-from test_form import EXERCISE, PREDICT, code
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from course.paths import ROOT
+from tests.support.sample import EXERCISE, PREDICT, code
+
 QUESTION = PREDICT.format(i=1)
 PYTHON = {"language_info": {"name": "python", "pygments_lexer": "python"}}
 SOLUTION = '''# @title Solution 7.1
@@ -32,7 +31,7 @@ RIGHT = [
     v4.new_markdown_cell("## Tokens\n\nBefore.\n\n" + QUESTION.replace(
         "(A) If", "More of it.\n\n- and more\n\n(A) If") + "\n\nAfter."),
     code("# @title Check: one <b>", "hide-input", said="ok: 12 comparisons\n"),
-    code("# @title Check: two", "hide-input",
+    code("# @title How we know: two", "hide-input",
          said="a table\nok: 1 comparison\n"),
     v4.new_markdown_cell("## Exercises\n\n" + EXERCISE.format(i=1)),
     code(SOLUTION, "hide-input"),
@@ -56,6 +55,7 @@ CELLS_OUT_OF_FORM = {
                  said="ok: 3 comparisons\nerror\n"),
     "no docstring": code("# @title Solution 7.1\ndef cut(text):\n    pass",
                          "hide-input"),
+    "no title": code("x = 1", "hide-input"),
     "no function": code("# @title Solution 7.1\ncut = len", "hide-input"),
 }
 
@@ -63,7 +63,7 @@ CELLS_OUT_OF_FORM = {
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The page of RIGHT, and what is said of each page that breaks the form."""
-    folder = tmp_path_factory.mktemp("reading")
+    folder = tmp_path_factory.mktemp("cells")
     pages = {"index": RIGHT}
     for what, (old, new) in OUT_OF_FORM.items():
         broken, times = re.subn(old, new, QUESTION)
@@ -77,12 +77,12 @@ def built(tmp_path_factory):
               folder / f"{name}.ipynb")
     warnings = StringIO()
     app = Sphinx(folder, None, folder / "html", folder / "trees", "html", {
-        "extensions": ["myst_nb", "reading"], "html_theme": "basic",
-        "nb_execution_mode": "off", "html_static_path": [
-            str(ROOT / "book" / "_static")]},
+        "extensions": ["myst_nb", "tools.website.notebook_cells"],
+        "nb_execution_mode": "off", "html_theme": "basic",
+        "html_static_path": [str(ROOT / "book" / "_static")]},
         status=None, warning=warnings)
     app.build()
-    html = (folder / "html" / "index.html").read_text()
+    html = (folder / "html" / "index.html").read_text("utf-8")
     return SimpleNamespace(html=html, warnings=warnings.getvalue())
 
 
@@ -105,6 +105,13 @@ def test_imports_are_folded(built):
     assert "import numpy" in text(inside)
 
 
+def test_a_fold_says_its_title(built):
+    closed, opened, _ = folds(built.html)[1]
+    assert closed == "Show: from earlier chapters, unchanged"
+    assert opened == "Hide: from earlier chapters, unchanged"
+    assert folds(built.html)[4][0] == "Show: solution 7.1"
+
+
 def test_a_check_is_one_line_drawn_from_its_output(built):
     closed, opened, inside = folds(built.html)[2]
     assert closed == opened == (
@@ -114,7 +121,7 @@ def test_a_check_is_one_line_drawn_from_its_output(built):
 
 def test_a_table_of_a_check_stays_in_the_open(built):
     closed, _, inside = folds(built.html)[3]
-    assert closed.startswith("✓ Check: two · 1 comparison passed")
+    assert closed.startswith("✓ How we know: two · 1 comparison passed")
     assert "a table" not in inside and "a table" in built.html
 
 
@@ -140,7 +147,7 @@ def test_without_a_script_the_answer_is_folded(built):
 
 
 def test_each_page_knows_how_many_predictions_there_are(built):
-    [tag] = re.findall(r'<script[^>]*reading\.js[^>]*>', built.html)
+    [tag] = re.findall(r'<script[^>]*predictions\.js[^>]*>', built.html)
     assert 'data-predictions="{&quot;7&quot;: 1}"' in tag and "defer" in tag
 
 
@@ -172,7 +179,8 @@ def test_a_fold_is_called_what_stands_on_it(built):
 def test_what_breaks_the_form_is_a_warning(built, page):
     said = re.findall(rf"{page}\.ipynb:\d+: WARNING: (.*)", built.warnings)
     assert any(line.startswith(("not in the grammar", "Check: x: ",
-                                "Solution 7.1: ")) for line in said), said
+                                "Solution 7.1: ", "a folded cell without"))
+               for line in said), said
 
 
 def test_what_keeps_the_form_is_none(built):

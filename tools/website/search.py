@@ -1,6 +1,6 @@
 """Search by section, without a server: one script, loaded at first use.
 
-The script is finding.js behind the sections of the book as data: their titles,
+The script is search.js behind the sections of the book as data: their titles,
 the terms of the glossary that they explain, and as many of their sentences as
 the budget allows. Sphinx's own index, which knows pages only, is not written.
 """
@@ -10,18 +10,22 @@ import json
 import re
 from bisect import bisect
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from glossary import GLOSSARY, entries, home, numbered
-from sections import line, sections
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from tools.website.glossary import GLOSSARY, Entry, entries, home, numbered
+from tools.website.section_text import Section, line, sections
 
 BUDGET = 100_000                        # bytes of the script as a server sends
-SCRIPT = "_static/finding.js"
+SCRIPT = "_static/search.js"
+Pages = list[tuple[str, str, list[Section]]]           # name, title, sections
 WORD = re.compile(r"[^\W\d_]{3,}")
-# Sphinx's search, as its themes copy it.
-SPHINX = ("_static/searchtools.js", "_static/language_data.js",
-          "_static/sphinx_highlight.js", "searchindex.js")
 LOADER = f"""addEventListener("focusin", function load(event) {{
   if (!event.target.closest("form.bd-search")) return
   removeEventListener("focusin", load)
@@ -31,11 +35,13 @@ LOADER = f"""addEventListener("focusin", function load(event) {{
 
 
 @cache
-def words(text):
+def words(text: str) -> frozenset[str]:
+    """The words of a text, in small letters."""
     return frozenset(WORD.findall(text.lower()))
 
 
-def kept(own, rare, terms, names):
+def kept(own: list[Section], rare: set[str], terms: set[str],
+         names: dict[str, list[str]]) -> Iterator[list[str]]:
     """For each section of a page the sentences that a reader can find.
 
     They are the first of their section to say a rare word or a name of what it
@@ -57,21 +63,22 @@ def kept(own, rare, terms, names):
         yield sentences or section.sentences[:1]
 
 
-def explained(terms, pages):
+def explained(terms: list[Entry], pages: Pages
+              ) -> dict[str, dict[str, list[int]]]:
     """Which terms a section explains: {page: {anchor: [place in terms]}}."""
     own = {page: sections for page, _, sections in pages}
     chapters = numbered(own)
-    found = {page: {} for page in own}
+    places = {page: {} for page in own}
     for place, term in enumerate(terms):
         for number in term.chapters:
             page = chapters[number]
             if section := home(term.names, own[page]):
-                found[page].setdefault(section.anchor, []).append(place)
-    return found
+                places[page].setdefault(section.anchor, []).append(place)
+    return places
 
 
-def index(pages, terms, limit):
-    """The book as finding.js reads it.
+def index(pages: Pages, terms: list[Entry], limit: int) -> dict[str, Any]:
+    """The book as search.js reads it.
 
     A word that more than `limit` sections say is found in the titles, in the
     terms and in the sentences that are kept for other words.
@@ -82,7 +89,7 @@ def index(pages, terms, limit):
     single = {name.lower() for term in terms for name in term.names}
     homes = explained(terms, pages)
 
-    def compact(page, own):
+    def compact(page: str, own: list[Section]) -> list[list]:
         names = {anchor: [terms[place].names[0].lower() for place in places]
                  for anchor, places in homes[page].items()}
         texts = kept(own, rare, single, names)
@@ -95,16 +102,16 @@ def index(pages, terms, limit):
                       for page, title, own in pages]}
 
 
-def script(env):
+def script(env: BuildEnvironment) -> str:
     """The search and its index, with as many sentences as the budget allows."""
     root = env.config.root_doc
     pages = [(page, line(env.titles[page]), sections(env, page))
              for page in (root, *env.toctree_includes[root])]
     terms = [*entries(env.get_doctree(GLOSSARY))]
-    code = Path(__file__).with_name("finding.js").read_text("utf-8")
+    code = Path(__file__).with_name("search.js").read_text("utf-8")
 
     @cache
-    def text(limit):
+    def text(limit: int) -> str:
         book = json.dumps(index(pages, terms, limit), ensure_ascii=False,
                           separators=(",", ":"))
         return f"const BOOK = {book}\n{code}"
@@ -115,37 +122,29 @@ def script(env):
     return text(limit)
 
 
-def off(app):
+def turn_off(app: Sphinx) -> None:
     """Sphinx writes no index, and no page for its search."""
     if app.builder.format == "html":
         app.builder.search = False
 
 
-def page(app):
-    """The page that finds what stands in its address: search.html?q=."""
+def write(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
+    """Write the search, and the page that finds what its address asks for."""
     if app.builder.format == "html":
+        Path(app.outdir, SCRIPT).write_text(script(app.env), "utf-8")
         yield "search", {}, "search.html"
 
 
-def load(app, page, template, context, doctree):
+def load(app: Sphinx, page: str, template: str, context: dict[str, Any],
+         doctree: nodes.document | None) -> None:
+    """Load the search where one searches, elsewhere when somebody begins."""
     if page == "search":
-        app.add_js_file("finding.js", loading_method="defer")
+        app.add_js_file("search.js", loading_method="defer")
     else:
-        app.add_js_file(None, body=LOADER, id="finding")
+        app.add_js_file(None, body=LOADER, id="search")
 
 
-def write(app, error):
-    if error or app.builder.format != "html":
-        return
-    out = Path(app.outdir)
-    (out / SCRIPT).write_text(script(app.env), "utf-8")
-    for name in SPHINX:
-        (out / name).unlink(missing_ok=True)
-
-
-def setup(app):
-    app.connect("builder-inited", off)
-    app.connect("html-collect-pages", page)
+def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", turn_off)
+    app.connect("html-collect-pages", write)
     app.connect("html-page-context", load)
-    app.connect("build-finished", write, priority=950)      # after light.py
-    return {"parallel_read_safe": True}

@@ -8,13 +8,17 @@ code gives. Without scripts, on paper and in Colab the figure stays alone.
 import ast
 import json
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 import numpy as np
 from docutils import nodes
-from reading import is_cell
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+
+from tools.website.notebook_cells import is_cell
 
 
 class Explorable(NamedTuple):
@@ -23,7 +27,7 @@ class Explorable(NamedTuple):
     title: str
     attempt: str            # what to try
     outcome: str            # what one sees then
-    numbers: tuple = ()     # pairs: id of a cell, a name that it assigns
+    numbers: tuple[tuple[str, str], ...] = ()   # id of a cell, what it assigns
     behind: str = ""        # a later cell, where a prediction comes before
 
 
@@ -80,9 +84,9 @@ EXPLORABLES = {
 logger = logging.getLogger(__name__)
 
 
-def assignments(body, name):
+def assignments(body: list[ast.stmt], name: str) -> list[ast.stmt]:
     """The statements that assign `name`, and what they need, in order."""
-    needed, found = {name}, []
+    needed, statements = {name}, []
     for statement in reversed(body):
         if isinstance(statement, ast.Assign):
             names = [node for node in ast.walk(statement)
@@ -90,11 +94,11 @@ def assignments(body, name):
             if needed & {node.id for node in names
                          if isinstance(node.ctx, ast.Store)}:
                 needed |= {node.id for node in names}
-                found.insert(0, statement)
-    return found
+                statements.insert(0, statement)
+    return statements
 
 
-def evaluate(notebook, cell, name):
+def evaluate(notebook: NotebookNode, cell: str, name: str) -> list | float:
     """What a cell assigns to a name; runs that, and the page's functions."""
     code = {each.id: ast.parse(each.source).body for each in notebook.cells
             if each.cell_type == "code"}
@@ -106,12 +110,12 @@ def evaluate(notebook, cell, name):
     return np.asarray(scope[name]).tolist()
 
 
-def prose(text):
+def prose(text: str) -> str:
     """No line ends within `E = 0`."""
     return escape(text).replace(" = ", "&nbsp;=&nbsp;")
 
 
-def markup(explorable, notebook):
+def markup(explorable: Explorable, notebook: NotebookNode) -> str:
     """Hidden, until its script has built it. Raises KeyError."""
     numbers = {name: evaluate(notebook, cell, name)
                for cell, name in explorable.numbers}
@@ -124,7 +128,8 @@ def markup(explorable, notebook):
             f"<p><strong>See:</strong> {prose(explorable.outcome)}</p>\n</div>")
 
 
-def place(app, doctree):
+def place(app: Sphinx, doctree: nodes.document) -> None:
+    """Put each explorable of a page behind its figure."""
     page = app.env.docname
     if page not in EXPLORABLES:
         return
@@ -144,21 +149,24 @@ def place(app, doctree):
                            nodes.raw("", html, format="html"))
 
 
-def find_pages(app, env):
+def find_pages(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of pages that are not there."""
     for page in EXPLORABLES:
         if page not in env.found_docs:
             logger.warning("explorables: there is no page %s", page)
 
 
-def load(app, page, template, context, doctree):
-    scripts = [each.script for each in EXPLORABLES.get(page, ())]
-    for script in ["shared", *scripts] if scripts else []:
+def load(app: Sphinx, page: str, template: str, context: dict[str, Any],
+         doctree: nodes.document | None) -> None:
+    """Load scripts and styles on pages that have something to move."""
+    if page not in EXPLORABLES:
+        return
+    app.add_css_file("explorables.css")
+    for script in ["shared", *(each.script for each in EXPLORABLES[page])]:
         app.add_js_file(f"explorables/{script}.js", loading_method="defer")
 
 
-def setup(app):
-    app.add_css_file("explorables.css")
+def setup(app: Sphinx) -> None:
     app.connect("doctree-read", place)
     app.connect("env-updated", find_pages)
     app.connect("html-page-context", load)
-    return {"parallel_read_safe": True}

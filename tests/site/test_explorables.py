@@ -1,27 +1,24 @@
 """Explorables show the numbers of their chapters, and everybody can move them.
 
 Each stands in a page of its own: what its extension writes for the notebook,
-with its scripts and its style sheet. test_site.py sees them in the book.
+with its scripts and its style sheet. test_pages.py sees them in the book.
 """
 
 import math
 import re
-import sys
 from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from chapters import BOOK, ROOT, functions, notebook
 from nbformat import v4, write
 from sphinx.application import Sphinx
-from test_form import code as code_cell
-from test_reading import PYTHON
 
-from tests.support.optional import started_browser
-
-sys.path.insert(0, str(BOOK / "_ext"))
-import explorables
+from course.chapter import Chapter, functions
+from course.paths import BOOK, ROOT
+from tests.site.test_notebook_cells import PYTHON
+from tests.support.sample import code as code_cell
+from tools.website import explorables
 
 STATIC = BOOK / "_static"
 PAGES = {each.script: (page, each)
@@ -51,7 +48,7 @@ each_explorable = pytest.mark.parametrize("script", PAGES)
 
 def source(script):
     page, explorable = PAGES[script]
-    return notebook(ROOT / f"{page}.ipynb"), explorable
+    return Chapter(ROOT / f"{page}.ipynb").notebook, explorable
 
 
 def cell(script, name):
@@ -75,22 +72,21 @@ def numbers(text):
 
 
 @pytest.fixture(scope="module")
-def pages():
+def pages(browser):
     """Explorables by name, each in a tab as wide as a phone, as on the site."""
-    with started_browser() as browser:
-        context = browser.new_context(viewport={"width": 390, "height": 900})
-        context.clock.install()                 # time goes on when told
-        found = {}
-        for script in PAGES:
-            chapter, explorable = source(script)
-            tab = context.new_page()
-            html = explorables.markup(explorable, chapter)
-            tab.set_content(f"<body style='margin: 16px'>{html}")   # as there
-            tab.add_style_tag(path=STATIC / "explorables.css")
-            for name in ("shared", script):
-                tab.add_script_tag(path=STATIC / "explorables" / f"{name}.js")
-            found[script] = tab
-        yield found
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    context.clock.install(time=0)
+    context.clock.pause_at(1)                   # time goes on when told
+    tabs = {}
+    for script in PAGES:
+        chapter, explorable = source(script)
+        tabs[script] = tab = context.new_page()
+        html = explorables.markup(explorable, chapter)
+        tab.set_content(f"<body style='margin: 16px'>{html}")   # as there
+        tab.add_style_tag(path=STATIC / "explorables.css")
+        for name in ("shared", script):
+            tab.add_script_tag(path=STATIC / "explorables" / f"{name}.js")
+    return tabs
 
 
 @pytest.fixture
@@ -396,14 +392,15 @@ def built(tmp_path_factory):
               folder / f"{page}.ipynb")
     (folder / "explorables").mkdir()
     for script in ("shared", "name"):
-        (folder / "explorables" / f"{script}.js").write_text("")
+        (folder / "explorables" / f"{script}.js").write_text("", "utf-8")
     warnings = StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explorables, "EXPLORABLES", {
             page: [each] for page, each in (table | {"away": of}).items()})
         Sphinx(folder, None, folder / "html", folder / "trees", "html", {
-            "extensions": ["myst_nb", "explorables"], "html_theme": "basic",
-            "nb_execution_mode": "off", "html_static_path": ["explorables"]},
+            "extensions": ["myst_nb", "tools.website.explorables"],
+            "nb_execution_mode": "off", "html_static_path": ["explorables"],
+            "html_theme": "basic"},
             status=None, warning=warnings).build()
     return SimpleNamespace(warnings=warnings.getvalue(), **{
         page: (folder / "html" / f"{page}.html").read_text("utf-8")
@@ -414,7 +411,7 @@ def test_an_explorable_has_the_numbers_of_its_page(built):
     [box] = re.findall(r'(?s)<div class="explorable".*?</div>', built.index)
     assert 'data-numbers="{&quot;x&quot;: [[11.0, 10.0], [10.0, 11.0]]}"' in box
     assert "A &lt;title&gt;" in box and "a&nbsp;=&nbsp;b" in box
-    assert built.index.index(">fig<") < built.index.index(box)
+    assert built.index.index(">None<") < built.index.index(box)
 
 
 def test_only_its_page_loads_a_script(built):

@@ -4,16 +4,16 @@ And every line of the glossary names the chapter, of which a section says it.
 """
 
 import re
-import sys
-from functools import cache
 from types import SimpleNamespace
 
 import pytest
-from chapters import BOOK, CHAPTERS, ROOT, cells, each_chapter, notebook
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import glossary
+from course.chapter import chapters
+from course.paths import BOOK
+from tests.support.book import each_chapter
+from tools.website import glossary
 
+SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
 STRUCTURE = re.compile(
     r"After this chapter you can|You will|You need|Time|Predict|\([A-D]\)|"
     r"Exercise \d+\.\d+|.*[.:?]")
@@ -32,19 +32,19 @@ def bold(text):
 
 
 @each_chapter
-def test_bold_terms_are_explained(path):
+def test_bold_terms_are_explained(chapter):
     known = {term.lower() for term in TERMS}
-    terms = [phrase for cell in cells(path, "markdown")
+    terms = [phrase for cell in chapter.markdown
              for phrase in bold(cell.source)
              if not STRUCTURE.fullmatch(phrase)]
     assert terms
     assert not [term for term in terms if term.lower() not in known]
 
 
-def said(paths):
-    """What the cells of notebooks say, in one line; not what they drew."""
-    return " ".join(" ".join(cell.source for path in paths
-                             for cell in notebook(path).cells).lower().split())
+def said(chapters):
+    """What the cells of chapters say, in one line; not what they drew."""
+    return " ".join(" ".join(cell.source for chapter in chapters
+                             for cell in chapter.cells).lower().split())
 
 
 def missing(terms, prose):
@@ -55,13 +55,13 @@ def missing(terms, prose):
 
 def test_every_term_once_in_some_chapter():
     assert len({term.lower() for term in TERMS}) == len(TERMS)
-    assert not missing(TERMS, said(CHAPTERS))
+    assert not missing(TERMS, said(chapters()))
 
 
 def test_a_missing_term_is_seen():
     prose = "the weights of a layer; flora"
     assert missing(["weight", "Layer", "LoRA"], prose) == ["LoRA"]
-    assert "ivborw0kggo" not in said(CHAPTERS), "a picture, in base64"
+    assert "ivborw0kggo" not in said(chapters()), "a picture, in base64"
 
 
 @pytest.mark.parametrize("text, terms", [
@@ -78,25 +78,6 @@ def test_no_name_twice():
     assert sorted(names) == sorted(set(names))
 
 
-@cache
-def chapter(number):
-    """The sections of a chapter, as the glossary looks for a term in them."""
-    [path] = BOOK.glob(f"{number}_*.ipynb")
-    text = "\n\n".join(cell.source for cell in cells(path, "markdown"))
-    parts = re.split(r"(?m)^#+ (.*)$", text)
-    return [SimpleNamespace(title=title, bold=bold(words),
-                            sentences=[" ".join(words.split())])
-            for title, words in zip(parts[1::2], parts[2::2], strict=True)]
-
-
-def test_a_section_of_each_named_chapter_says_the_term():
-    homes = {(names[0], number): glossary.home(names, chapter(number))
-             for names, definition in ENTRIES
-             for number in glossary.CHAPTER.findall(definition)}
-    assert {term for term, _ in homes} == {*TERMS}, "name the chapter"
-    assert not [where for where, section in homes.items() if section is None]
-
-
 def test_the_section_that_explains_a_term():
     def section(title, text, *bold):
         return SimpleNamespace(title=title, sentences=[text], bold=[*bold])
@@ -108,3 +89,16 @@ def test_the_section_that_explains_a_term():
     assert glossary.home(["norm"], [says, title]) is title
     assert glossary.home(["gone", "norm"], [says]) is says
     assert glossary.home(["or"], [says]) is None
+
+
+def test_every_entry_of_the_glossary_leads_to_a_section(site):
+    html = (site / "book" / "glossary.html").read_text("utf-8")
+    sections = {path.name: {*SECTION.findall(path.read_text("utf-8"))}
+                for path in site.glob("book/[0-9]*.html")}
+    definitions = re.findall("(?s)<dd>(.*?)</dd>", html)
+    assert len(definitions) > 250
+    for definition in definitions:
+        links = re.findall('href="([^"#]+)#([^"]*)"', definition)
+        assert links, definition
+        assert all(anchor in sections[name] for name, anchor in links), links
+        assert not re.search(r"chapters? \d\d(?!</a>)", definition)

@@ -1,13 +1,10 @@
 """Formulas as MathML: what pandoc is told, and what its MathML is given."""
 
-import sys
 from re import findall, sub
 
 import pytest
-from chapters import ROOT
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import formulas
+from tools.website import formulas
 
 THIN = f'<mspace width="{formulas.THIN}"></mspace>'
 

@@ -6,11 +6,16 @@ wrong.
 """
 
 import re
+from collections.abc import Iterator
 from html.entities import html5
-from types import SimpleNamespace
+from typing import NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from tools.website.notebook_cells import is_cell
 
 # A sentence ends before a capital; what follows ":" or ";" may stand alone.
 END = re.compile(r'(?<=[.?!:;])\s+(?=[A-Z0-9("“])')
@@ -23,7 +28,16 @@ SIGNS = {"cdot": "·", "infty": "∞"} | {
     name: name + " " for name in ("exp", "ln", "max", "min", "tanh")}
 
 
-def formula(tex):
+class Section(NamedTuple):
+    """What the search and the glossary know of a section."""
+
+    anchor: str
+    title: str
+    sentences: list[str]
+    bold: set[str]
+
+
+def formula(tex: str) -> str:
     """A formula in plain text where it is simple, otherwise three dots."""
     def sign(command):
         name = command[1]
@@ -33,8 +47,8 @@ def formula(tex):
     return "…" if "\\" in plain or len(plain) > 24 else plain
 
 
-def plain(node):
-    """The text of a node in one line."""
+def plain(node: nodes.Node) -> str:
+    """The text of a node, its formulas as text, too."""
     if isinstance(node, nodes.math):
         return formula(node.astext())
     if isinstance(node, nodes.Text):
@@ -44,17 +58,14 @@ def plain(node):
     return "".join(plain(child) for child in node.children)
 
 
-def line(node):
+def line(node: nodes.Node) -> str:
+    """The text of a node in one line, its spaces single."""
     return " ".join(plain(node).split())
 
 
-def is_cell(node):
-    return isinstance(node, nodes.Element) and "cell" in node["classes"]
-
-
-def sentences(section):
+def sentences(section: nodes.section) -> list[str]:
     """What a section itself says; a row of a table is a sentence, too."""
-    found, folds = [], 0
+    texts, folds = [], 0
 
     def walk(node):
         nonlocal folds
@@ -65,40 +76,40 @@ def sentences(section):
             elif folds or isinstance(child, SILENT) or is_cell(child):
                 continue
             elif isinstance(child, nodes.row):
-                found.append(" · ".join(filter(None, map(line, child))))
+                texts.append(" · ".join(filter(None, map(line, child))))
             elif isinstance(child, nodes.paragraph | nodes.term):
                 text = line(child)
                 if not CHOICE.match(text):
-                    found.extend(END.split(text))
+                    texts.extend(END.split(text))
             else:
                 walk(child)
 
     walk(section)
-    return found
+    return texts
 
 
-def own(section, kind):
+def own(section: nodes.section,
+        kind: type[nodes.Element]) -> Iterator[nodes.Element]:
     """The nodes of a kind in a section, without those of its subsections."""
     for child in section.children:
         if not isinstance(child, nodes.section):
             yield from child.findall(kind)
 
 
-def sections(env, page):
+def sections(env: BuildEnvironment, page: str) -> list[Section]:
     """The sections of a page, in order."""
     return env.metadata[page]["sections"]
 
 
-def keep(app, doctree):
+def keep(app: Sphinx, doctree: nodes.document) -> None:
     """Keep what the sections say: reading the page again takes longer."""
     app.env.metadata[app.env.docname]["sections"] = [
-        SimpleNamespace(
+        Section(
             anchor=node["ids"][0], title=line(node.next_node(nodes.title)),
             sentences=sentences(node),
             bold={line(strong) for strong in own(node, nodes.strong)})
         for node in doctree.findall(nodes.section)]
 
 
-def setup(app):
-    app.connect("doctree-read", keep, priority=900)
-    return {"parallel_read_safe": True}
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", keep)

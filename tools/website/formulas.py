@@ -7,11 +7,17 @@ not draw of its MathML is added: the spaces of TeX around ln and max.
 
 import json
 import re
+from collections.abc import Iterable
+from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import pypandoc
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
 
 TAG = re.compile(r"\s*\\tag\{([^{}]*)\}")
 APPLY = "\u2061"                     # "function application", of no width
@@ -23,17 +29,19 @@ NAMES = "mi", "mn", "mrow", "msub", "msup", "msubsup", "msqrt", "mfrac"
 INLINE = re.compile(r'\(?<span class="math [^>]*><math>.*?</math></span>'
                     r"[-\u2010.,;:!?)’”]*", re.DOTALL)
 
+Formula = tuple[str, bool]           # its TeX; is it a line of its own?
+
 logger = logging.getLogger(__name__)
 
 
-def is_function(element):
+def is_function(element: Element) -> bool:
     """Is this ln, max, ..., with whatever stands below or above it?"""
     if element.tag in SCRIPTS:
         return is_function(element[0])
     return len(element) == 2 and element[1].text == APPLY
 
 
-def join_letters(row):
+def join_letters(row: Element) -> None:
     """Letters set upright one by one become the one name that they are."""
     for first, second in zip([*row], [*row][1:], strict=False):
         if all(each.tag == "mi" and each.get("mathvariant") == "normal"
@@ -42,7 +50,7 @@ def join_letters(row):
             row.remove(first)
 
 
-def space_functions(row):
+def space_functions(row: Element) -> None:
     """Write `ln x` and `2 ln x`, but `ln(x)` and `-ln x`."""
     if is_function(row):
         return
@@ -60,7 +68,7 @@ def space_functions(row):
             row.insert([*row].index(this), space)
 
 
-def clean(html):
+def clean(html: str) -> str:
     """One formula of pandoc's as this book shows it."""
     math = ElementTree.fromstring(re.sub(' xmlns="[^"]*"', "", html, count=1))
     content = math[0][0]                     # without semantics, annotation
@@ -88,11 +96,8 @@ def clean(html):
                                 short_empty_elements=False)
 
 
-def mathml(formulas):
+def mathml(formulas: Iterable[Formula]) -> list[str | None]:
     """MathML of TeX formulas, in order; None for one that pandoc cannot read.
-
-    formulas: list of (tex, display), where display is True for a line of
-    its own.
     """
     page = {"pandoc-api-version": [1, 23, 1], "meta": {}, "blocks": [
         {"t": "Para", "c": [{"t": "Math", "c": [
@@ -105,7 +110,7 @@ def mathml(formulas):
             for paragraph in re.findall(r"<p>(.*?)</p>", html, re.DOTALL)]
 
 
-def parts(node):
+def parts(node: nodes.Node) -> tuple[Formula, str | None]:
     """A node of mathematics as ((tex without its tag, display), tag)."""
     tex = node.astext()
     tag = TAG.search(tex)
@@ -116,49 +121,54 @@ def parts(node):
 class Formulas:
     """All formulas of the book, each one set once."""
 
-    def __init__(self):
-        self.set = {}
+    def __init__(self) -> None:
+        self.set: dict[Formula, str | None] = {}
 
-    def read(self, env):
+    def read(self, env: BuildEnvironment) -> None:
         """Set what the pages hold, in one call: pandoc is slow to start."""
-        found = {formula: name for name in sorted(env.found_docs)
+        pages = {formula: name for name in sorted(env.found_docs)
                  for formula in env.metadata[name]["formulas"]}
-        for formula, out in zip(found, mathml(found), strict=True):
+        for formula, out in zip(pages, mathml(pages), strict=True):
             self.set[formula] = out
             if out is None:
                 logger.warning("pandoc cannot read the formula %r", formula[0],
-                               location=found[formula])
+                               location=pages[formula])
 
-    def write(self, translator, node):
+    def write(self, translator: HTML5Translator, node: nodes.Node) -> None:
+        """Write a formula, and its number beside it."""
         formula, tag = parts(node)
         if formula not in self.set:
             self.read(translator.builder.env)
         name = "div" if formula[1] else "span"
+        # The theme makes such a container a stop of the Tab key if it scrolls.
+        scrolls = " pst-scrollable-table-container" if formula[1] else ""
         number = f'<span class="eqno">({tag})</span>' if tag else ""
         translator.body.append(
             translator.starttag(node, name, "",
-                                CLASS="math notranslate nohighlight")
+                                CLASS="math notranslate nohighlight" + scrolls)
             + (self.set[formula] or "") + number + f"</{name}>")
         raise nodes.SkipNode
 
 
-def keep(app, doctree):
+def keep(app: Sphinx, doctree: nodes.document) -> None:
     """Keep the formulas of a page until all can be set."""
     app.env.metadata[app.env.docname]["formulas"] = [
         parts(node)[0] for node in doctree.findall(
             lambda node: isinstance(node, nodes.math | nodes.math_block))]
 
 
-def keep_together(app, page, template, context, doctree):
+def keep_together(app: Sphinx, page: str, template: str,
+                  context: dict[str, Any], doctree: nodes.document | None
+                  ) -> None:
+    """Let no line end between a formula and its punctuation."""
     if "body" in context:
         context["body"] = INLINE.sub(r'<span class="nowrap">\g<0></span>',
                                      context["body"])
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     formulas = Formulas()
     app.add_html_math_renderer("mathml", (formulas.write, None),
                                (formulas.write, None))
     app.connect("doctree-read", keep)
     app.connect("html-page-context", keep_together)
-    return {"parallel_read_safe": True}

@@ -1,0 +1,62 @@
+"""The book, built once for all workers, and a browser to look at it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from course.paths import ROOT
+from tests.site.browsing import PUBLISHED, REMOTE
+from tests.support.optional import started_browser
+
+HERE_ONLY = {".*", "_build", "data", "grading"}
+
+
+def build(clone, **environment):
+    """Build a folder as a clone does that knows no addresses but these."""
+    known = {name: value for name, value in os.environ.items() if name not in (
+        "GITHUB_REPOSITORY", "SITE_URL", "SOURCE_DATE_EPOCH")}
+    made = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", ".",
+         "-W", "-n", "--keep-going"], cwd=clone, env=known | environment,
+        encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert made.returncode == 0, made.stdout
+    return clone / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory, worker_id):
+    """The book, as a clone of REMOTE builds it for PUBLISHED."""
+    shared = tmp_path_factory.getbasetemp()
+    clone = (shared if worker_id == "master" else shared.parent) / "course"
+    with FileLock(f"{clone}.lock"):
+        if not clone.exists():
+            shutil.copytree(ROOT, clone,
+                            ignore=shutil.ignore_patterns(*HERE_ONLY))
+            for command in (["init", "-q"], ["remote", "add", "origin",
+                                             REMOTE]):
+                subprocess.run(["git", *command], cwd=clone, check=True)
+            build(clone, SITE_URL=PUBLISHED)
+    return clone / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with started_browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One tab for all pages: it has read the scripts that they share.
+
+    Each page finds it as a newcomer's: light, wide, with nothing stored.
+    """
+    context = browser.new_context()
+    context.add_init_script("try { localStorage.clear() } catch {}")
+    yield context.new_page()
+    context.close()
