@@ -56,6 +56,18 @@ def closure(wanted: Iterable[str],
     return reached
 
 
+def needed(names: Iterable[str],
+           statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The imports, functions and classes that names lead to, in order."""
+    kept = [node for node in statements if isinstance(node, KEPT)]
+    known: dict[str, ast.Module] = {}
+    for node in kept:
+        for name in bound(node):
+            known.setdefault(name, ast.Module([], [])).body.append(node)
+    reached = closure(names, known)
+    return [node for node in kept if reached & {*bound(node)}]
+
+
 def reads_and_defines(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell reads from outside itself, and those it defines."""
     def inner(table: symtable.SymbolTable) -> Iterator[str]:

@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass, field
 from threading import Lock
 
-KEPT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+from course.chapter import Chapter
+from course.code import bound, needed, used
+from course.exercise import exercises, trio
+
 SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 MAGIC = re.compile(r"(?m)^[%!].*$")
 ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
@@ -19,17 +22,6 @@ STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
 
 class NotANotebook(ValueError):
     """In words, why."""
-
-
-@dataclass
-class Exercise:
-    """A coding exercise of the teacher's copy."""
-    number: str
-    name: str                           # of the function that it asks for
-    points: float
-    statement: str
-    check: str
-    grade: str
 
 
 @dataclass
@@ -82,47 +74,31 @@ def defines(source, name):
     return bool(found or re.search(rf"(?m)^def {name}\b", source))
 
 
-class Chapter:
-    """The teacher's own copy of a chapter."""
+class GradedChapter(Chapter):
+    """The teacher's own copy of a chapter, by which answers are graded.
+
+    What is to be parsed is parsed here: many threads ask for it.
+    """
 
     def __init__(self, path):
-        self.path, self.number = path, path.name[:2]
-        cells = read(path.read_bytes())
-        self.title = next(source for _, _, source in cells).partition("\n")[0]
-        self.title = self.title.removeprefix("# ")
-        code = {name: source for kind, names, source in cells
-                if kind == "code" for name in names}
-        points = {cell["id"]: cell["metadata"]["nbgrader"]["points"]
-                  for cell in json.loads(path.read_bytes())["cells"]
-                  if "points" in cell["metadata"].get("nbgrader", {})}
-        self.exercises = []
-        for name in code:
-            if not (found := SOLUTION.fullmatch(name)):
-                continue
-            number = ".".join(found.groups())
-            statement = next(source for kind, _, source in cells
-                             if kind == "markdown"
-                             and f"**Exercise {number}**" in source)
-            asked = next(node.name for node in tree(code[name])
-                         if isinstance(node, ast.FunctionDef))
-            check, grade = (name.replace("solution", part)
-                            for part in ("check", "grade"))
-            self.exercises.append(Exercise(
-                number, asked, points[grade], statement, code[check],
-                code[grade]))
-        taken = {f"{part}-{exercise.number.replace('.', '-')}"
-                 for exercise in self.exercises
-                 for part in ("solution", "check", "grade")}
-        self.text = {node: written(node, source)
-                     for name, source in code.items() if name not in taken
-                     for node in tree(source) if isinstance(node, KEPT)}
-        self.lesson = [*self.text]
-        self.judges = [name for node in tree(code["verdict"])
-                       if isinstance(node, KEPT) for name in bound(node)]
-        self.edition = stamp(cells)
+        super().__init__(path)
+        self.exercises = exercises(self)
+        self.edition = stamp([("markdown", set(), cell.source)
+                              for cell in self.markdown])
+        self.judges = {name for node in tree(self.cell("verdict").source)
+                       for name in bound(node)}
+        self.tested = self.judges | {
+            name for exercise in self.exercises
+            for cell in (exercise.check, exercise.grade)
+            for name in used(*tree(cell.source))}
+        own = {cell.id for exercise in self.exercises
+               for cell in trio(self.code, exercise.number)}
+        self.lesson = [node for cell in self.code if cell.id not in own
+                       for node in tree(cell.source)]
 
     @property
     def most(self):
+        """Points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
     def leans_on(self, sources):
@@ -132,52 +108,20 @@ class Chapter:
         it imports, and what judges. PyTorch takes two seconds to load, and
         many exercises do without.
         """
-        kept = self.needed(sources)
+        words = {word for source in sources
+                 for word in re.findall(r"\w+", source)}
+        kept = needed(words | self.tested, self.lesson)
         ours = {name for node in kept for name in bound(node)
                 if isinstance(node, ast.Import | ast.ImportFrom)
                 or name in self.judges}
         return ast.unparse(ast.Module(kept, [])), sorted(ours)
 
-    def needed(self, sources):
-        """The same as statements of Python, in their order."""
-        wanted = {word for source in sources
-                  for word in re.findall(r"\w+", source)} | {*self.judges}
-        for exercise in self.exercises:
-            wanted |= used(*tree(exercise.check), *tree(exercise.grade))
-        kept = []
-        while more := [node for node in self.lesson if node not in kept
-                       and wanted & {*bound(node)}]:
-            kept += more
-            wanted |= used(*more)
-        return [node for node in self.lesson if node in kept]
-
 
 def stamp(cells):
     """The edition that a notebook says it is; nothing if it says none."""
-    found = (STAMP.search(source) for kind, _, source in cells
-             if kind == "markdown")
-    return next((each[1] for each in found if each), "")
-
-
-def written(node, source):
-    """A statement as it stands in its cell, comments and all."""
-    first = min([node, *getattr(node, "decorator_list", [])],
-                key=lambda each: each.lineno)
-    lines = plain(source).splitlines()[first.lineno - 1:node.end_lineno]
-    return "\n".join(lines)
-
-
-def bound(node):
-    """The names that an import, a function or a class gives a value."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return [alias.asname or alias.name.partition(".")[0]
-                for alias in node.names]
-    return [node.name]
-
-
-def used(*nodes):
-    return {each.id for node in nodes for each in ast.walk(node)
-            if isinstance(each, ast.Name)}
+    matches = (STAMP.search(source) for kind, _, source in cells
+               if kind == "markdown")
+    return next((match[1] for match in matches if match), "")
 
 
 def answers(chapter, cells):
