@@ -3,12 +3,14 @@
 import ast
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
 from course.chapter import Chapter
 from course.code import bound, needed, used
-from course.exercise import exercises, trio
+from course.exercise import Exercise, exercises, trio
 
 SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 MAGIC = re.compile(r"(?m)^[%!].*$")
@@ -18,6 +20,10 @@ STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
 PARSING = Lock()        # ast counts its depth for all threads together
 STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
            "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
+
+
+# Of a submission, which need not be sound: (kind, names it goes by, source).
+Submitted = list[tuple[str, set[str], str]]
 
 
 class NotANotebook(ValueError):
@@ -32,8 +38,8 @@ class Answer:
     look: list[str] = field(default_factory=list)
 
 
-def read(data):
-    """The cells of a notebook: [(kind, names it goes by, source)]."""
+def read(data: bytes) -> Submitted:
+    """The cells of a notebook. Raises NotANotebook."""
     try:
         cells = json.loads(data)["cells"]
         return [(cell["cell_type"], identity(cell), "".join(cell["source"]))
@@ -47,13 +53,13 @@ def read(data):
         raise NotANotebook("not a notebook of version 4") from None
 
 
-def identity(cell):
+def identity(cell: dict) -> set[str]:
     """Its grade_id and its id: editors keep the one or the other."""
     own = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
     return {name for name in (own, cell.get("id")) if isinstance(name, str)}
 
 
-def tree(source):
+def tree(source: str) -> list[ast.stmt]:
     """Its statements; none where Python cannot read it."""
     try:
         with PARSING:
@@ -62,16 +68,16 @@ def tree(source):
         return []
 
 
-def plain(source):
+def plain(source: str) -> str:
     """Without the lines that only a notebook understands: %magic, !command."""
     return MAGIC.sub("", source)
 
 
-def defines(source, name):
+def defines(source: str, name: str) -> bool:
     """Does it define the function, or try to?"""
-    found = [node for node in tree(source)
-             if isinstance(node, ast.FunctionDef) and node.name == name]
-    return bool(found or re.search(rf"(?m)^def {name}\b", source))
+    return any(isinstance(node, ast.FunctionDef) and node.name == name
+               for node in tree(source)) or bool(
+                   re.search(rf"(?m)^def {name}\b", source))
 
 
 class GradedChapter(Chapter):
@@ -80,7 +86,7 @@ class GradedChapter(Chapter):
     What is to be parsed is parsed here: many threads ask for it.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.exercises = exercises(self)
         self.edition = stamp([("markdown", set(), cell.source)
@@ -97,11 +103,11 @@ class GradedChapter(Chapter):
                        for node in tree(cell.source)]
 
     @property
-    def most(self):
+    def most(self) -> float:
         """Points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
-    def leans_on(self, sources):
+    def leans_on(self, sources: Iterable[str]) -> tuple[str, list[str]]:
         """The part of the lesson that answers, checks and grades need.
 
         -> its code, and those of its names that no answer may change: what
@@ -117,14 +123,14 @@ class GradedChapter(Chapter):
         return ast.unparse(ast.Module(kept, [])), sorted(ours)
 
 
-def stamp(cells):
+def stamp(cells: Submitted) -> str:
     """The edition that a notebook says it is; nothing if it says none."""
     matches = (STAMP.search(source) for kind, _, source in cells
                if kind == "markdown")
     return next((match[1] for match in matches if match), "")
 
 
-def answers(chapter, cells):
+def answers(chapter: GradedChapter, cells: Submitted) -> dict[str, Answer]:
     """{number: its Answer} of a submission."""
     code = [(names, source) for kind, names, source in cells
             if kind == "code"]
@@ -132,7 +138,7 @@ def answers(chapter, cells):
             for exercise in chapter.exercises}
 
 
-def answer(exercise, code):
+def answer(exercise: Exercise, code: list[tuple[set[str], str]]) -> Answer:
     """Its cell, by name; or, where the metadata are lost, by the function.
 
     Of several copies the last one counts that was worked on, as it would
@@ -142,44 +148,45 @@ def answer(exercise, code):
     defining = [source for _, source in code
                 if defines(source, exercise.name)]
     named = [source for names, source in code if own in names]
-    found = defining or named
-    if not found:
+    candidates = defining or named
+    if not candidates:
         return Answer(None)
     notes = []
     if not named:
         notes.append("metadata lost, found by the name of its function")
-    if len(found) > 1:
-        notes.append(f"{len(found)} cells answer it, the last one that was"
+    if len(candidates) > 1:
+        notes.append(f"{len(candidates)} cells answer it, the last one that was"
                      " worked on was graded")
-    source = ([*filter(worked_on, found)] or found)[-1]
+    source = ([*filter(worked_on, candidates)] or candidates)[-1]
     if plain(source) != source:
         notes.append("lines that begin with % or ! were left out")
     return Answer(plain(source), notes, strange(source))
 
 
-def worked_on(source):
+def worked_on(source: str) -> bool:
+    """Is it more than the cell that was handed out?"""
     return "raise NotImplementedError" not in source
 
 
-def strange(source):
+def strange(source: str) -> list[str]:
     """Names that an answer to an exercise seldom has any business with."""
-    found = []
+    names = []
     for node in ast.walk(ast.Module(tree(source), [])):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names
+            names += [alias.name for alias in node.names
                       if alias.name.partition(".")[0] not in ORDINARY]
         elif isinstance(node, ast.ImportFrom):
             root = (node.module or "").partition(".")[0]
-            found += [node.module or "."] if root not in ORDINARY else []
+            names += [node.module or "."] if root not in ORDINARY else []
         elif isinstance(node, ast.Attribute):
             if node.attr.startswith("_") or isinstance(node.ctx, ast.Store):
-                found.append(f".{node.attr}")
+                names.append(f".{node.attr}")
         elif isinstance(node, ast.Name):
             if node.id in STRANGE or node.id.startswith("__"):
-                found.append(node.id)
+                names.append(node.id)
         elif isinstance(node, ast.Global):
-            found += [f"global {name}" for name in node.names]
+            names += [f"global {name}" for name in node.names]
         elif isinstance(node, ast.FunctionDef) and (
                 node.name in ("close", "verdict", "where_it_stops")):
-            found.append(node.name)
-    return sorted(set(found))
+            names.append(node.name)
+    return sorted(set(names))

@@ -8,6 +8,8 @@ tests. Upstream changes do not reach it.
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tools.grading.cells import GradedChapter
 
@@ -16,32 +18,34 @@ class Refused(Exception):
     """In words: what would be lost, and what to do."""
 
 
-def keep(course, source):
+def keep(course: Path, source: Path) -> None:
     """Keep a notebook with answers as the edition that it says it is."""
     folder = course / "editions" / source.stem / GradedChapter(source).edition
     folder.mkdir(parents=True, exist_ok=True)
-    return shutil.copy(source, folder / source.name)
+    shutil.copy(source, folder / source.name)
 
 
-def made(path):
+def made(path: Path) -> dict[str, str]:
     """Where and when an edition was made: {"commit": ..., "made": ...}"""
-    return json.loads(path.read_text("utf-8"))["metadata"]["edition"]
+    notebook = json.loads(path.read_text("utf-8"))
+    facts: dict[str, str] = notebook["metadata"]["edition"]
+    return facts
 
 
-def editions(course, name):
+def editions(course: Path, name: str) -> dict[str, Path]:
     """{label: its notebook}, the latest one last. name: also "04_*"."""
     paths = course.glob(f"editions/{name}/*/*.ipynb")
     return {path.parent.name: path
             for path in sorted(paths, key=lambda path: made(path)["made"])}
 
 
-def is_answered(course, name):
+def is_answered(course: Path, name: str) -> bool:
     """Is anything here that a student handed in, or that was graded?"""
     return any([*course.glob(f"submitted/*/{name}/*"),
                 *course.glob(f"grades/{name}/grades.csv")])
 
 
-def changes(old, new):
+def changes(old: GradedChapter, new: GradedChapter) -> Iterator[str]:
     """What another edition would change in grading, in words."""
     before, after = (
         {exercise.number: {"points": exercise.points,
@@ -61,7 +65,7 @@ def changes(old, new):
         yield "functions of the lesson that checks and tests use"
 
 
-def guard(course, source):
+def guard(course: Path, source: Path) -> None:
     """Refuse an edition that answers which are here cannot be graded by."""
     kept = [*editions(course, source.stem).values()]
     if not kept or not is_answered(course, source.stem):
@@ -78,7 +82,8 @@ def guard(course, source):
             f"  make assignments CHAPTER={source.stem[:2]} NEW=1")
 
 
-def choose(course, number, stated, asked=None):
+def choose(course: Path, number: str, stated: Iterable[str],
+           asked: str | None = None) -> Path | None:
     """The notebook to grade by; None where no edition was handed out.
 
     stated: the editions that the submissions say they are. The one that most
@@ -88,7 +93,9 @@ def choose(course, number, stated, asked=None):
     if asked and asked not in kept:
         raise ValueError(f"no edition {asked} of {number} is kept in {course}:"
                          f" {', '.join(kept) or 'there is none'}")
-    if asked or not kept:
-        return kept.get(asked)
+    if asked:
+        return kept[asked]
+    if not kept:
+        return None
     known = Counter(label for label in stated if label in kept)
     return kept[max(reversed(kept), key=known.__getitem__)]

@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
 from course.chapter import chapter, chapters
 from course.paths import COURSE_FOLDER
@@ -24,12 +25,14 @@ from tools.grading import handed
 from tools.homework import sheet, strip, teacher
 
 
-def write(notebook, path):
+def write(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook, and the folder that it lies in."""
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
 
 
-def make_editions(course, notebooks, new=False):
+def make_editions(course: Path, notebooks: dict[str, NotebookNode],
+                  new: bool = False) -> list[Path]:
     """Write student editions below `course`, all of them or none.
 
     notebooks: what they are made from, by name.
@@ -51,7 +54,7 @@ def make_editions(course, notebooks, new=False):
     return [course / "release" / name / f"{name}.ipynb" for name in notebooks]
 
 
-def make_homework(course, asked):
+def make_homework(course: Path, asked: argparse.Namespace) -> list[Path]:
     """A homework sheet, and beside what is kept of it, the teacher's page."""
     made = sheet.make(chapter(asked.chapter), asked.only, asked.due, asked.term)
     name, page = f"{made.chapter.name}_homework", teacher.page(made)
@@ -62,7 +65,7 @@ def make_homework(course, asked):
     return paths
 
 
-def arguments(argv):
+def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make assignments")
     parser.add_argument("chapter", nargs="?")
     parser.add_argument("--new", action="store_true")
@@ -73,7 +76,8 @@ def arguments(argv):
     return parser.parse_args(argv)
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> None:
+    """Make what the command line asks for, and print where it lies."""
     asked = arguments(argv)
     homework = asked.only or asked.due or asked.term
     if homework and not asked.chapter:
