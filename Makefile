@@ -2,14 +2,16 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 
-.PHONY: book test check battery experiments paths refresh lint serve pdf slides assignments grades nbgrader questions colab portable help
+.PHONY: book test check battery experiments paths refresh rename lint serve pdf slides assignments grades nbgrader questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
 	@echo "make test         run every notebook and compare; then tests/: 4 minutes"
 	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
 	@echo "make check        no notebook, no browser: 40 seconds"
-	@echo "make refresh      run every notebook in place, keep what it shows"
+	@echo "make refresh      write what is generated, run every notebook in place"
+	@echo "                  (CHAPTER=04 to run one)"
+	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, rights of the workflows"
@@ -46,13 +48,16 @@ battery: .venv/ready
 	@$(BIN)/python -m tools.battery $(CHAPTER)
 
 experiments: .venv/ready
-	@$(BIN)/python -m experiments.run $(CHAPTER)
+	@$(BIN)/python -m experiments $(CHAPTER)
 
 paths: .venv/ready
 	@$(BIN)/python -m tools.run.lectures
 
 refresh: .venv/ready
-	@$(BIN)/python -m tools.refresh
+	@$(BIN)/python -m tools.refresh $(CHAPTER)
+
+rename: .venv/ready
+	@$(BIN)/python -m tools.rename $(OLD) $(NEW)
 
 lint: .venv/ready
 	@$(BIN)/ruff check .
@@ -91,7 +96,7 @@ colab: .venv/ready .colab/ready
 	@$(BIN)/python -m tools.run.colab
 
 portable: .venv/ready
-	@$(BIN)/python -m tools.run.portable book/$(or $(CHAPTER),*)_*.ipynb
+	@$(BIN)/python -m tools.run.portable $(CHAPTER)
 
 .venv/ready: requirements.txt constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v < (3, 11) and sys.exit("$(PYTHON) is Python %d.%d: this course needs 3.11 or newer. Name one: make $(MAKECMDGOALS) PYTHON=python3.12" % v[:2])'

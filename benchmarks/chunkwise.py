@@ -11,10 +11,11 @@ thread is the time of a quiet machine; it does not count the waits of a busy
 one. Nothing here is asserted: a time belongs to the machine it was taken on.
 """
 
-import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
+import course.one_thread  # noqa: F401, I001  before torch loads
 
 import argparse
 import random
+from collections.abc import Callable
 from time import process_time
 
 import torch
@@ -22,9 +23,12 @@ import torch
 from course.chapter import functions
 
 CHAPTER = functions("18")
+Tensor = torch.Tensor
+Rule = Callable[..., tuple[Tensor, Tensor | None]]
 
 
-def rule_by_products(Q, K, V, beta):
+def rule_by_products(Q: Tensor, K: Tensor, V: Tensor,
+                     beta: Tensor) -> tuple[Tensor, Tensor]:
     """The fastest loop that we know: rows at once, and batched products."""
     Q, K, V = (X[..., None] for X in (Q, K, V))     # (h, n, d, 1)
     beta = beta[..., None, None]
@@ -37,25 +41,27 @@ def rule_by_products(Q, K, V, beta):
     return torch.stack(Y, dim=1)[..., 0], state
 
 
-METHODS = {"chunks of 64": CHAPTER.delta_rule_chunkwise,
-           "chunks again": CHAPTER.delta_rule_chunkwise,
-           "loop by index": CHAPTER.delta_rule_by_index,
-           "loop by rows": CHAPTER.delta_rule_by_rows,
-           "loop by products": rule_by_products,
-           "attention written out": CHAPTER.attention_written_out,
-           "fused attention": CHAPTER.softmax_rule}
+METHODS: dict[str, Rule] = {
+    "chunks of 64": CHAPTER.delta_rule_chunkwise,
+    "chunks again": CHAPTER.delta_rule_chunkwise,
+    "loop by index": CHAPTER.delta_rule_by_index,
+    "loop by rows": CHAPTER.delta_rule_by_rows,
+    "loop by products": rule_by_products,
+    "attention written out": CHAPTER.attention_written_out,
+    "fused attention": CHAPTER.softmax_rule}
 
 
-def seconds(rule, inputs):
+def seconds(rule: Rule, inputs: tuple[Tensor, ...]) -> float:
     """Processor time of one forward and backward pass."""
     start = process_time()
     rule(*inputs)[0].sum().backward()
     return process_time() - start
 
 
-def ratios(n, rounds):
+def ratios(n: int, rounds: int) -> dict[str, float]:
     """{method: its best time over that of chunks}."""
-    inputs, found = CHAPTER.memory_inputs(n), {name: [] for name in METHODS}
+    inputs = CHAPTER.memory_inputs(n)
+    times: dict[str, list[float]] = {name: [] for name in METHODS}
     for rule in METHODS.values():
         if n < 4096 or rule is not CHAPTER.delta_rule_by_index:
             seconds(rule, inputs)                   # warm
@@ -64,12 +70,14 @@ def ratios(n, rounds):
                  or name != "loop by index"]        # twice: it is that slow
         random.shuffle(names)
         for name in names:
-            found[name].append(seconds(METHODS[name], inputs))
-    return {name: min(times) / min(found["chunks of 64"])
-            for name, times in found.items()}
+            times[name].append(seconds(METHODS[name], inputs))
+    unit = min(times["chunks of 64"])
+    return {name: min(of_method) / unit
+            for name, of_method in times.items()}
 
 
-def main():
+def main() -> None:
+    """Print a line for each length of the text."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -79,10 +87,10 @@ def main():
     print("| tokens |", " | ".join(names[:-1]), "| chunks, again |")
     print("| ---: |" + " ---: |" * len(names), flush=True)
     for n, rounds in ((256, 41), (1024, 21), (4096, 9)):
-        found = ratios(n, 1 if quick else rounds)
-        print(f"| {n} |", " | ".join(f"{found[name]:.1f}" for name in
+        ratio = ratios(n, 1 if quick else rounds)
+        print(f"| {n} |", " | ".join(f"{ratio[name]:.1f}" for name in
                                      names[:-1]),
-              f"| {found[names[-1]]:.2f} |", flush=True)
+              f"| {ratio[names[-1]]:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

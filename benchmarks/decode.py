@@ -9,11 +9,13 @@ turns: what disturbs a machine only ever adds time. Nothing here is asserted: a
 time belongs to the machine it was taken on.
 """
 
-import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
+import course.one_thread  # noqa: F401, I001  before torch loads
 
 from time import perf_counter
+from typing import Any
 
 import torch
+from torch import nn
 
 from course.chapter import functions
 
@@ -21,7 +23,7 @@ CHAPTER = functions("19")
 LENGTHS = 16, 256, 1024, 4096, 16384, 65536
 
 
-def memories(mixer, n):
+def memories(mixer: type[nn.Module], n: int) -> list[Any]:
     """What a model has kept after n characters, for two blocks."""
     if mixer is CHAPTER.DeltaAttention:
         return [torch.randn(1, 4, 16, 32) / 100 for _ in range(2)]
@@ -31,7 +33,7 @@ def memories(mixer, n):
     return [tuple(torch.randn(2, 1, 4, n, 16)) for _ in range(2)]
 
 
-def seconds(model, kept):
+def seconds(model: Any, kept: list[Any]) -> float:
     """Seconds that one character takes."""
     start = perf_counter()
     with torch.no_grad():
@@ -39,7 +41,8 @@ def seconds(model, kept):
     return perf_counter() - start
 
 
-def table(repeats=50):
+def main(repeats: int = 50) -> None:
+    """Print a line for each length, a column for each kind of memory."""
     mixers = (CHAPTER.DeltaAttention, CHAPTER.ModernDelta,
               CHAPTER.SoftmaxAttention)
     print(f"{'characters':>10}", *(f"{m.__name__:>17}" for m in mixers),
@@ -54,4 +57,4 @@ def table(repeats=50):
 
 
 if __name__ == "__main__":
-    table()
+    main()

@@ -17,14 +17,17 @@ that normalizes is held against float64. One thread unless told otherwise. No
 time is asserted: it belongs to the machine it was taken on.
 """
 
-import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
+import course.one_thread  # noqa: F401, I001  before torch loads
 
 import argparse
 import random
+from collections.abc import Callable
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 SHAPES = (576, 960), (2048, 2560), (4096, 4096)
@@ -32,24 +35,24 @@ TOKENS = 1, 16, 64, 256, 1024
 EPS = 1e-6
 
 
-def standard(X, W, gain):
+def standard(X: Tensor, W: Tensor, gain: Tensor) -> Tensor:
     """Normalize, scale, multiply."""
     return F.rms_norm(X, gain.shape, gain, EPS) @ W
 
 
-def weightless(X, W, gain):
+def weightless(X: Tensor, W: Tensor, gain: Tensor) -> Tensor:
     """Normalize, multiply; the gain is taken to be in W."""
     return F.rms_norm(X, gain.shape, eps=EPS) @ W
 
 
-def deferred(X, W, gain):
+def deferred(X: Tensor, W: Tensor, gain: Tensor) -> Tensor:
     """Multiply, divide; the gain is taken to be in W."""
     length = torch.linalg.vector_norm(X, dim=-1, keepdim=True,
                                       dtype=torch.float32)
     return (X @ W).mul_(torch.rsqrt(length.square() / len(gain) + EPS))
 
 
-def product(X, W, gain):
+def product(X: Tensor, W: Tensor, gain: Tensor) -> Tensor:
     """No norm at all: what is left to pay."""
     return X @ W
 
@@ -57,7 +60,8 @@ def product(X, W, gain):
 PROGRAMS = standard, weightless, deferred, product
 
 
-def inputs(n, k, tokens, dtype):
+def inputs(n: int, k: int, tokens: int,
+           dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens of size 0.1 to 10, a matrix, gains of 1."""
     torch.manual_seed(0)
     X = torch.randn(tokens, n) * torch.logspace(-1, 1, tokens)[:, None]
@@ -65,7 +69,8 @@ def inputs(n, k, tokens, dtype):
         n, dtype=dtype)
 
 
-def furthest_from_exact(X, W, gain):
+def furthest_from_exact(X: Tensor, W: Tensor,
+                        gain: Tensor) -> dict[str, float]:
     """The worst token's error of each program that normalizes, in epsilons."""
     x = X.double()
     exact = x @ W.double() * torch.rsqrt(
@@ -75,38 +80,42 @@ def furthest_from_exact(X, W, gain):
         for program in PROGRAMS[:3]}
 
 
-def seconds(program, given):
+def seconds(program: Callable[..., Any],
+            operands: tuple[Tensor, ...]) -> float:
     """Seconds of one call, right behind a warm one."""
-    program(*given)
+    program(*operands)
     start = perf_counter()
-    program(*given)
+    program(*operands)
     return perf_counter() - start
 
 
-def ratios(given, rounds):
+def ratios(operands: tuple[Tensor, Tensor, Tensor],
+           rounds: int) -> tuple[float, list[float]]:
     """Median ratio to the standard of: itself, and the other three.
 
     -> milliseconds of the standard, four ratios.
     """
     runs = {"again": standard} | {p.__name__: p for p in PROGRAMS}
-    order, times = list(runs), {name: [] for name in runs}
+    order = list(runs)
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         random.shuffle(order)
         for name in order:
-            times[name].append(seconds(runs[name], given))
+            times[name].append(seconds(runs[name], operands))
     base = times.pop("standard")
     return 1000 * median(base), [
         median(t / b for t, b in zip(times[name], base, strict=True))
         for name in ("again", "weightless", "deferred", "product")]
 
 
-def main():
+def main() -> None:
+    """Print a line for each dtype, shape and number of tokens."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true",
                         help="the smallest shape, fewer tokens: 10 seconds")
     parser.add_argument("--threads", type=int, default=1)
-    told = parser.parse_args()
-    torch.set_num_threads(told.threads)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
     random.seed(0)
     print(f"torch {torch.__version__}, {torch.get_num_threads()} thread(s);"
           f" ratios of times to the standard program")
@@ -114,18 +123,18 @@ def main():
     for dtype in (torch.float32, torch.bfloat16):
         print(f"\n{str(dtype).removeprefix('torch.')}\n{'n':>5}{'k':>6}"
               f"{'tokens':>8}" + "".join(f"{name:>12}" for name in names))
-        for n, k in SHAPES[:1] if told.quick else SHAPES:
-            for tokens in TOKENS[1:4] if told.quick else TOKENS:
-                given = inputs(n, k, tokens, dtype)
-                off = furthest_from_exact(*given)
+        for n, k in SHAPES[:1] if options.quick else SHAPES:
+            for tokens in TOKENS[1:4] if options.quick else TOKENS:
+                operands = inputs(n, k, tokens, dtype)
+                off = furthest_from_exact(*operands)
                 assert max(off.values()) < 8, off
-                once = seconds(standard, given)
-                rounds = max(5, min(201, int((1 if told.quick else 4)
+                once = seconds(standard, operands)
+                rounds = max(5, min(201, int((1 if options.quick else 4)
                                              / (10 * once))))
-                ms, found = ratios(given, rounds)
-                busy = "" if 0.95 < found[0] < 1.05 else "  busy: no verdict"
+                ms, columns = ratios(operands, rounds)
+                busy = "" if 0.95 < columns[0] < 1.05 else "  busy: no verdict"
                 print(f"{n:5}{k:6}{tokens:8}{ms:12.3f}"
-                      + "".join(f"{ratio:12.3f}" for ratio in found) + busy,
+                      + "".join(f"{ratio:12.3f}" for ratio in columns) + busy,
                       flush=True)
 
 

@@ -13,30 +13,33 @@ optimize=True had no way to BLAS for a letter that both arrays share and the
 result keeps, as h in the scores.
 """
 
-import tools.run.repeatable  # noqa: F401, I001  one thread, before NumPy loads
+import course.one_thread  # noqa: F401, I001  before NumPy loads
 
+from collections.abc import Callable, Iterator
 from time import perf_counter
 
 import numpy as np
 
 REPEATS = 31
+Product = Callable[[], np.ndarray]
 
 
-def seconds(run):
+def seconds(run: Product) -> float:
     """Seconds that one call of `run` takes."""
     start = perf_counter()
     run()
     return perf_counter() - start
 
 
-def ratio(slow, fast):
+def ratio(slow: Product, fast: Product) -> float:
     """Best time of `slow` over best time of `fast`, taken in turns."""
     slow(), fast()                                  # warm both
     pairs = [(seconds(slow), seconds(fast)) for _ in range(REPEATS)]
     return min(a for a, _ in pairs) / min(b for _, b in pairs)
 
 
-def cases(rng):
+def cases(rng: np.random.Generator) -> Iterator[
+        tuple[str, str, tuple[np.ndarray, np.ndarray], Product]]:
     """Name, einsum string, operands, and the same product by `@`."""
     def normal(*shape):
         return rng.normal(size=shape).astype(np.float32)
@@ -53,7 +56,8 @@ def cases(rng):
            lambda: Q @ K.swapaxes(1, 2))
 
 
-def main():
+def main() -> None:
+    """Print a line for each product."""
     print(f"numpy {np.__version__}, one thread, float32, best of {REPEATS}")
     print(f"{'':34}{'plain':>8}{'plain':>10}{'A/A':>8}{'A/A':>10}{'A/A':>6}")
     print(f"{'':34}{'/ @':>8}{'/optimize':>10}"

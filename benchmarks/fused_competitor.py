@@ -19,41 +19,49 @@ first. One thread. Compiling takes minutes and needs a C++ compiler. No time is
 asserted: it belongs to the machine it was taken on.
 """
 
-import tools.run.repeatable  # noqa: F401, I001  one thread, before torch loads
+import course.one_thread  # noqa: F401, I001  before torch loads
 
 import argparse
 import random
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.deferred_norm import EPS, seconds
 
 SHAPES = (576, 960), (2048, 2560)
 TOKENS = 1, 16, 64
+Program = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+Operands = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
-def standard(R, Y, W, gain):
+def standard(R: Tensor, Y: Tensor, W: Tensor,
+             gain: Tensor) -> tuple[Tensor, Tensor]:
     """Add, normalize with the gain, multiply."""
     R = R + Y
     return R, F.rms_norm(R, gain.shape, gain, EPS) @ W
 
 
-def weightless(R, Y, W, gain):
+def weightless(R: Tensor, Y: Tensor, W: Tensor,
+               gain: Tensor) -> tuple[Tensor, Tensor]:
     """Add, normalize, multiply; the gain is taken to be in W."""
     R = R + Y
     return R, F.rms_norm(R, gain.shape, eps=EPS) @ W
 
 
-def deferred(R, Y, W, gain):
+def deferred(R: Tensor, Y: Tensor, W: Tensor,
+             gain: Tensor) -> tuple[Tensor, Tensor]:
     """Add, multiply, divide; the gain is taken to be in W."""
     R = R + Y
     s = torch.rsqrt(R.float().square().mean(-1, keepdim=True) + EPS)
     return R, (R @ W) * s.to(R.dtype)
 
 
-def product(R, Y, W, gain):
+def product(R: Tensor, Y: Tensor, W: Tensor,
+            gain: Tensor) -> tuple[Tensor, Tensor]:
     """Add and multiply: no norm at all."""
     R = R + Y
     return R, R @ W
@@ -62,7 +70,7 @@ def product(R, Y, W, gain):
 PROGRAMS = standard, weightless, deferred, product
 
 
-def inputs(n, k, tokens, dtype):
+def inputs(n: int, k: int, tokens: int, dtype: torch.dtype) -> Operands:
     """A stream of size 0.1 to 10, an update, a matrix, gains of 1."""
     torch.manual_seed(0)
     sizes = torch.logspace(-1, 1, tokens)[:, None]
@@ -71,7 +79,9 @@ def inputs(n, k, tokens, dtype):
         n, dtype=dtype)
 
 
-def furthest_from_exact(R, Y, W, gain, programs=PROGRAMS[:3]):
+def furthest_from_exact(
+        R: Tensor, Y: Tensor, W: Tensor, gain: Tensor,
+        programs: Sequence[Program] = PROGRAMS[:3]) -> list[float]:
     """The worst token's error of each program that normalizes, in epsilons."""
     x = (R + Y).double()
     exact = x @ W.double() * torch.rsqrt(
@@ -81,50 +91,52 @@ def furthest_from_exact(R, Y, W, gain, programs=PROGRAMS[:3]):
             for program in programs]
 
 
-def ratios(runs, given, rounds):
+def ratios(runs: Mapping[str, Program], operands: Operands,
+           rounds: int) -> list[float]:
     """Median time of each run over the first one's in the same round."""
-    times = {name: [] for name in runs}
+    times: dict[str, list[float]] = {name: [] for name in runs}
     order = list(runs)
     for _ in range(rounds):
         random.shuffle(order)
         for name in order:
-            times[name].append(seconds(runs[name], given))
+            times[name].append(seconds(runs[name], operands))
     base = times[next(iter(runs))]
     return [median(t / b for t, b in zip(times[name], base, strict=True))
             for name in runs]
 
 
-def main():
+def main() -> None:
+    """Print a line for each dtype, shape and number of tokens."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true",
                         help="the smallest shape, one dtype")
-    told = parser.parse_args()
+    options = parser.parse_args()
     random.seed(0)
     print(f"torch {torch.__version__}, one thread; ratios of times to the"
           " compiled add, norm and product")
     names = ("A/A", "eager", "weightless", "deferred", "product")
-    for dtype in (torch.float32, torch.bfloat16)[:1 if told.quick else 2]:
+    for dtype in (torch.float32, torch.bfloat16)[:1 if options.quick else 2]:
         print(f"\n{str(dtype).removeprefix('torch.')}\n{'n':>5}{'k':>6}"
               f"{'tokens':>8}" + "".join(f"{name:>12}" for name in names))
-        for n, k in SHAPES[:1] if told.quick else SHAPES:
+        for n, k in SHAPES[:1] if options.quick else SHAPES:
             for tokens in TOKENS:
                 torch.compiler.reset()
-                given = inputs(n, k, tokens, dtype)
+                operands = inputs(n, k, tokens, dtype)
                 fast = [torch.compile(p, dynamic=False) for p in PROGRAMS]
-                off = furthest_from_exact(*given, fast[:3])
+                off = furthest_from_exact(*operands, fast[:3])
                 assert max(off) < 8, off
-                fast[3](*given)
+                fast[3](*operands)
                 runs = dict(zip(("unit", "weightless", "deferred", "product"),
                                 fast, strict=True))
                 runs |= {"A/A": fast[0], "eager": standard}
-                once = seconds(fast[0], given)
+                once = seconds(fast[0], operands)
                 rounds = max(31, min(601, int(6 / (12 * once))))
-                found = dict(zip(runs, ratios(runs, given, rounds),
-                                 strict=True))
-                busy = ("" if 0.95 < found["A/A"] < 1.05
+                columns = dict(zip(runs, ratios(runs, operands, rounds),
+                                   strict=True))
+                busy = ("" if 0.95 < columns["A/A"] < 1.05
                         else "  busy: no verdict")
                 print(f"{n:5}{k:6}{tokens:8}" + "".join(
-                    f"{found[name]:12.3f}" for name in names) + busy,
+                    f"{columns[name]:12.3f}" for name in names) + busy,
                     flush=True)
 
 

@@ -2,8 +2,9 @@
 
 import ast
 import symtable
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from nbformat import NotebookNode
 
@@ -18,6 +19,11 @@ class Definition:
     name: str
     node: ast.FunctionDef | ast.ClassDef
     text: str
+
+    @cached_property
+    def needs(self) -> set[str]:
+        """The names that it takes from elsewhere."""
+        return reads_and_defines(self.text)[0]
 
 
 def bound(node: ast.AST) -> list[str]:
@@ -47,11 +53,11 @@ def definitions(source: str) -> Iterator[Definition]:
 
 
 def closure(wanted: Iterable[str],
-            known: Mapping[str, ast.AST]) -> set[str]:
-    """The wanted names, and those of `known` that they need in turn."""
+            needs: Mapping[str, Collection[str]]) -> set[str]:
+    """The wanted names, and those that they need in turn."""
     reached = set(wanted)
-    while more := {name for start in reached & known.keys()
-                   for name in used(known[start])} - reached:
+    while more := {name for start in reached & needs.keys()
+                   for name in needs[start]} - reached:
         reached |= more
     return reached
 
@@ -60,11 +66,11 @@ def needed(names: Iterable[str],
            statements: Iterable[ast.stmt]) -> list[ast.stmt]:
     """The imports, functions and classes that names lead to, in order."""
     kept = [node for node in statements if isinstance(node, KEPT)]
-    known: dict[str, ast.Module] = {}
+    needs: dict[str, set[str]] = {}
     for node in kept:
         for name in bound(node):
-            known.setdefault(name, ast.Module([], [])).body.append(node)
-    reached = closure(names, known)
+            needs.setdefault(name, set()).update(used(node))
+    reached = closure(names, needs)
     return [node for node in kept if reached & {*bound(node)}]
 
 

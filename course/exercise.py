@@ -14,13 +14,14 @@ from textwrap import indent
 
 import nbformat
 
-from course.chapter import Cell, Chapter
-from course.code import used
+from course.chapter import Chapter
+from course.code import Cell, used
 
 CAPTION = re.compile(r"\*\*Exercise (\d+\.\d+)\*\*")
-TERMS = re.compile(r"\*\*Exercise (?P<number>\d+\.\d+)\*\* \((?P<kind>[a-z ,]+);"
-                   r" (?P<minutes>\d+) minutes; difficulty (?P<difficulty>[123]);"
-                   r" (?P<points>\d+) points?\)")
+TERMS = re.compile(
+    r"\*\*Exercise (?P<number>\d+\.\d+)\*\* \((?P<kind>[a-z ,]+);"
+    r" (?P<minutes>\d+) minutes; difficulty (?P<difficulty>[123]);"
+    r" (?P<points>\d+) points?\)")
 PROMISES = re.compile(r"(?m)^Promises: (.+)$")
 MARK = re.compile(r"(?m)^ *### BEGIN (SOLUTION|HIDDEN TESTS)")
 BODY = re.compile(r"(?s) *### BEGIN SOLUTION\n(.*?) *### END SOLUTION")
@@ -101,7 +102,10 @@ def with_body(source: str, body: str) -> str:
 
 
 class Exercise:
-    """An exercise of a chapter. Raises ValueError: its caption is out of form."""
+    """An exercise of a chapter.
+
+    Raises ValueError: its caption is out of form.
+    """
 
     def __init__(self, chapter: Chapter, number: str) -> None:
         self.chapter, self.number = chapter, number

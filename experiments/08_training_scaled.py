@@ -18,30 +18,24 @@ from functools import cache
 
 import torch
 
-QUESTION = "Does the divisor of the scores matter for training a look-up?"
-COLUMNS = ["scores", "rate 0.0003", "0.001", "0.003", "0.01", "lowest run",
-           "highest run"]
-RATES = (0.0003, 0.001, 0.003, 0.01)
+from experiments.experiment import Experiment
+
+RATES = 0.0003, 0.001, 0.003, 0.01
 DIVISORS = {"over sqrt(d_k)": lambda d_k: d_k**0.5, "unscaled": lambda d_k: 1}
-ROWS = {f"{name}, d_k = {d_k}": (d_k, divisor(d_k), 1)
-        for d_k in (16, 64, 256) for name, divisor in DIVISORS.items()}
-ROWS["unscaled, d_k = 256, start / 4"] = (256, 1, 4)
-FORMATS = ["{:.0%}"] * 6
-QUICK = ("unscaled, d_k = 64", 2)
-TOLERANCE = 0.15
 NOUNS = torch.arange(24).reshape(4, 6)              # four groups of six
 ASK = torch.arange(24, 28)                          # she, he, it, there
 
 
-def sentences():
-    """-> the nouns of all sentences (1296, 4), and their words (1296, 8)."""
+def sentences() -> tuple[torch.Tensor, torch.Tensor]:
+    """The nouns of all sentences (1296, 4), and their words (1296, 8)."""
     nouns = torch.cartesian_prod(*NOUNS)
     words = torch.tensor([0, 28, 0, 29, 0, 30, 0, 31]).repeat(1296, 1)
     words[:, ::2] = nouns
     return nouns, words
 
 
-def start(d_k, seed, d_model=64):
+def start(d_k: int, seed: int,
+          d_model: int = 64) -> tuple[torch.Tensor, ...]:
     """Order of the sentences, word vectors, W_Q and W_K of one seed."""
     g = torch.Generator().manual_seed(seed)
     return (torch.randperm(1296, generator=g),
@@ -50,7 +44,8 @@ def start(d_k, seed, d_model=64):
 
 
 @cache
-def found(d_k, divisor, rate, smaller, n_steps=500):
+def right_answers(d_k: int, divisor: float, rate: float, smaller: float,
+                  n_steps: int = 500) -> torch.Tensor:
     """Of each seed, 0 to 4: the fraction of right answers, (5,).
 
     smaller: by how much W_Q and W_K are divided before training.
@@ -83,8 +78,22 @@ def found(d_k, divisor, rate, smaller, n_steps=500):
     return right.double().mean(dim=(1, 2))
 
 
-def cell(d_k, divisor, smaller, i):
-    if i < 4:
-        return found(d_k, divisor, RATES[i], smaller).median().item()
-    runs = torch.cat([found(d_k, divisor, rate, smaller) for rate in RATES])
-    return (runs.min(), runs.max())[i - 4].item()
+def cell(d_k: int, divisor: float, smaller: float, column: int) -> float:
+    """The median at a rate; the lowest, the highest run at any."""
+    if column < len(RATES):
+        return right_answers(d_k, divisor, RATES[column],
+                             smaller).median().item()
+    runs = torch.cat([right_answers(d_k, divisor, rate, smaller)
+                      for rate in RATES])
+    return runs.min().item() if column == len(RATES) else runs.max().item()
+
+
+EXPERIMENT = Experiment(
+    question="Does the divisor of the scores matter for training a look-up?",
+    columns=["scores", "rate 0.0003", "0.001", "0.003", "0.01", "lowest run",
+             "highest run"],
+    rows={f"{name}, d_k = {d_k}": (d_k, divisor(d_k), 1)
+          for d_k in (16, 64, 256) for name, divisor in DIVISORS.items()}
+    | {"unscaled, d_k = 256, start / 4": (256, 1, 4)},
+    cell=cell, formats=["{:.0%}"] * 6,
+    quick="unscaled, d_k = 64", quick_column=2, tolerance=0.15)

@@ -14,14 +14,14 @@ tokens, with or without the interpolation.
 import math
 from copy import deepcopy
 from functools import cache
+from typing import Any
 
 import torch
-from tests.chapters import functions
+
+from course.chapter import functions
+from experiments.experiment import Experiment
 
 CHAPTER = functions("10")
-QUESTION = "Which methods copy beyond the trained length?"
-COLUMNS = ["method", "1 back: seen", "seed 0", "lowest", "highest",
-           "3 back: seen", "lowest", "highest"]
 METHODS = "NoPE", "learned", "sinusoids", "relative bias", "ALiBi", "RoPE"
 READINGS = {"relative bias": ["offsets to 31"],
             "RoPE": ["offsets to 31", "interpolated", "NTK-aware base",
@@ -30,14 +30,17 @@ READINGS = {"relative bias": ["offsets to 31"],
 ROWS = ({method: (method, "") for method in METHODS}
         | {f"{method}, {reading}": (method, reading)
            for method in READINGS for reading in READINGS[method]})
-FORMATS = ["{:.2f}"] * 7
-QUICK = "ALiBi", 1
-TOLERANCE = 0.05
-TOLERANCES = {words: 1.0 for words in ROWS if words != "ALiBi"}
+PLACES = SEEN, BEYOND = (0, 32), (64, 128)
+SEEDS = range(5)
+MEASURES = [                            # tokens back, place, of which seeds
+    (1, SEEN, min, SEEDS), (1, BEYOND, min, [0]), (1, BEYOND, min, SEEDS),
+    (1, BEYOND, max, SEEDS), (3, SEEN, min, SEEDS), (3, BEYOND, min, SEEDS),
+    (3, BEYOND, max, SEEDS)]
 
 
 @cache
-def trained(method, k, seed):
+def trained(method: str, k: int, seed: int) -> Any:
+    """A model that has learned to name the token k back."""
     torch.manual_seed(seed)
     model = CHAPTER.CopyModel(method)
     CHAPTER.train_copy(model, k)
@@ -45,7 +48,8 @@ def trained(method, k, seed):
 
 
 @cache
-def accuracies(method, reading, k, seed):
+def accuracies(method: str, reading: str, k: int,
+               seed: int) -> dict[tuple[int, int], float]:
     """Fractions of right answers at positions 0 to 31 and at 64 to 127."""
     model = deepcopy(trained(method, k, seed))
     if reading.startswith("offsets to"):
@@ -59,15 +63,21 @@ def accuracies(method, reading, k, seed):
     if reading.endswith("300 steps"):
         torch.manual_seed(seed + 5)
         CHAPTER.train_copy(model, k, n=128, steps=300)
-    return [CHAPTER.copy_accuracy(model, k, *where) for where in ((0, 32),
-                                                             (64, 128))]
+    return {place: CHAPTER.copy_accuracy(model, k, *place)
+            for place in PLACES}
 
 
-def cell(method, reading, i):
-    k = 1 if i < 4 else 3
-    if i == 1:
-        return accuracies(method, reading, k, 0)[1]
-    five = [accuracies(method, reading, k, seed) for seed in range(5)]
-    seen, beyond = zip(*five, strict=True)
-    return [min(seen), None, min(beyond), max(beyond), min(seen),
-            min(beyond), max(beyond)][i]
+def cell(method: str, reading: str, column: int) -> float:
+    """The lowest or highest fraction of right answers at a place."""
+    k, place, extreme, seeds = MEASURES[column]
+    return extreme(accuracies(method, reading, k, seed)[place]
+                   for seed in seeds)
+
+
+EXPERIMENT = Experiment(
+    question="Which methods copy beyond the trained length?",
+    columns=["method", "1 back: seen", "seed 0", "lowest", "highest",
+             "3 back: seen", "lowest", "highest"],
+    rows=ROWS, cell=cell, formats=["{:.2f}"] * 7,
+    quick="ALiBi", quick_column=1, tolerance=0.05,
+    tolerances={label: 1.0 for label in ROWS if label != "ALiBi"})

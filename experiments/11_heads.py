@@ -12,24 +12,20 @@ import numpy as np
 import torch
 
 from course.chapter import functions
+from experiments.experiment import Experiment
 
 CHAPTER = functions("11")
-QUESTION = "Do trained models have induction heads?"
-COLUMNS = ["layers, steps, measure", *(f"seed {seed}" for seed in range(5))]
 RIGHT, SCORE, REMOVED = range(3)
 ROWS = {"one, 1500, right answers": (1, 1500, RIGHT),
         "two, 400, right answers": (2, 400, RIGHT),
         "two, 1500, right answers": (2, 1500, RIGHT),
         "two, 1500, best score": (2, 1500, SCORE),
         "two, 1500, right, layer 0 removed": (2, 1500, REMOVED)}
-FORMATS = ["{:.2f}"] * 5
-QUICK = "two, 400, right answers", 0
-TOLERANCE = 0.03
-TOLERANCES = {words: 10.0 for words in ROWS if words[:8] != "two, 400"}
 
 
 @cache
-def measured(n_layers, steps, seed):
+def measured(n_layers: int, steps: int,
+             seed: int) -> tuple[float, float, float]:
     """Right answers, best score, and right answers without layer 0."""
     weights = CHAPTER.fit_heads(
         CHAPTER.draw_repeat_model(n_layers, np.random.default_rng(seed)),
@@ -40,8 +36,8 @@ def measured(n_layers, steps, seed):
 
     def right(weights):
         scores, maps = CHAPTER.repeat_model(weights, ids)
-        found = scores[:, 16:-1].argmax(dim=-1) == ids[:, 17:]
-        return found.double().mean().item(), maps
+        hits = scores[:, 16:-1].argmax(dim=-1) == ids[:, 17:]
+        return hits.double().mean().item(), maps
 
     answers, maps = right(weights)
     removed = [W.clone() for W in weights]
@@ -50,5 +46,14 @@ def measured(n_layers, steps, seed):
             right(removed)[0])
 
 
-def cell(n_layers, steps, measure, i):
-    return measured(n_layers, steps, i)[measure]
+def cell(n_layers: int, steps: int, measure: int, column: int) -> float:
+    """A measure of the model of one seed."""
+    return measured(n_layers, steps, seed=column)[measure]
+
+
+EXPERIMENT = Experiment(
+    question="Do trained models have induction heads?",
+    columns=["layers, steps, measure", *(f"seed {i}" for i in range(5))],
+    rows=ROWS, cell=cell, formats=["{:.2f}"] * 5,
+    quick="two, 400, right answers", quick_column=0, tolerance=0.03,
+    tolerances={label: 10.0 for label in ROWS if "two, 400" not in label})

@@ -14,20 +14,15 @@ import numpy as np
 import torch
 
 from course.chapter import functions
+from experiments.experiment import Experiment
 
 CHAPTER = functions("11")
-QUESTION = "Can one head return two things from two places?"
-COLUMNS = ["layer", "seed 0", "lowest", "median", "highest"]
-ROWS = {"one head": (1, False), "two heads": (2, False),
-        "two heads, equal starts": (2, True)}
-FORMATS = ["{:.2f}"] * 4
-QUICK = "two heads, equal starts", 0
-TOLERANCE = 0.05
-TOLERANCES = {"one head": 0.2, "two heads": 10.0}
+STATISTICS = min, median, max
 
 
 @cache
-def error(h, equal, seed):
+def error(h: int, equal: bool, seed: int) -> float:
+    """Of a trained layer of h heads, equal at the start or not."""
     source = torch.Generator().manual_seed(seed)
     weights = CHAPTER.two_places_model(
         h, equal, np.random.default_rng(seed))
@@ -38,8 +33,18 @@ def error(h, equal, seed):
         return CHAPTER.two_places_loss(weights, exam, 4000).item()
 
 
-def cell(h, equal, i):
-    if i == 0:
+def cell(h: int, equal: bool, column: int) -> float:
+    """The error of seed 0, or a statistic of the five."""
+    if column == 0:
         return error(h, equal, 0)
-    five = [error(h, equal, seed) for seed in range(5)]
-    return (min, median, max)[i - 1](five)
+    return STATISTICS[column - 1](error(h, equal, seed) for seed in range(5))
+
+
+EXPERIMENT = Experiment(
+    question="Can one head return two things from two places?",
+    columns=["layer", "seed 0", "lowest", "median", "highest"],
+    rows={"one head": (1, False), "two heads": (2, False),
+          "two heads, equal starts": (2, True)},
+    cell=cell, formats=["{:.2f}"] * 4,
+    quick="two heads, equal starts", quick_column=0, tolerance=0.05,
+    tolerances={"one head": 0.2, "two heads": 10.0})

@@ -8,26 +8,22 @@ least over experts and seeds 0 to 4, median over seeds of the expert with the
 most, and the most; then the lowest and highest fraction of right answers.
 """
 
-from functools import cache
+from statistics import median
 
 import torch
 
 from course.chapter import functions
+from experiments.experiment import Experiment
 
 CHAPTER = functions("12")
-QUESTION = "Does training balance the load of experts?"
-COLUMNS = ["weight of the balance loss", "least", "most: median", "highest",
-           "right: lowest", "highest"]
 ROWS = {"before training": (None,), "0": (0.0,), "0.1": (0.1,), "1": (1.0,)}
-FORMATS = ["{:.2f}"] * 5
-QUICK = "1", 1
-TOLERANCE = 0.15
-TOLERANCES = {words: 0.5 for words in ROWS if words != "1"}
 
 
-@cache
-def trained(balance, seed):
-    """Loads of the experts, and the fraction of right answers."""
+def trained(balance: float | None, seed: int) -> tuple[torch.Tensor, float]:
+    """Loads of the experts, and the fraction of right answers.
+
+    balance: weight of the balance loss; None for a model as it is born.
+    """
     torch.manual_seed(seed)
     model = CHAPTER.AddModel(CHAPTER.SwitchLayer())
     right = CHAPTER.train_add(model, 0.01, balance or 0.0,
@@ -37,9 +33,19 @@ def trained(balance, seed):
     return model.layer.load, right
 
 
-def cell(balance, i):
+def row(balance: float | None) -> list[float]:
+    """Three loads, and the lowest and highest fraction of right answers."""
     loads, right = zip(*(trained(balance, seed) for seed in range(5)),
                        strict=True)
-    most = sorted(load.max().item() for load in loads)
-    return [min(load.min().item() for load in loads), most[2], most[-1],
-            min(right), max(right)][i]
+    most = [load.max().item() for load in loads]
+    return [min(load.min().item() for load in loads), median(most),
+            max(most), min(right), max(right)]
+
+
+EXPERIMENT = Experiment(
+    question="Does training balance the load of experts?",
+    columns=["weight of the balance loss", "least", "most: median",
+             "highest", "right: lowest", "highest"],
+    rows=ROWS, row=row, formats=["{:.2f}"] * 5,
+    quick="1", quick_column=1, tolerance=0.15,
+    tolerances={label: 0.5 for label in ROWS if label != "1"})

@@ -7,53 +7,68 @@ at the rate 0.005. In 250 steps rounding changes single runs without residual,
 norm or FFN: their rows are held within wider bounds.
 """
 
+from collections.abc import Callable
 from functools import cache
+from statistics import median
 
 import numpy as np
 import torch
+from torch import nn
 
 from course.chapter import functions
+from experiments.experiment import Experiment, Statistic
 
 CHAPTER = functions("14")
 FRESH = torch.tensor(CHAPTER.noisy_sums(1000, 17, np.random.default_rng(99)))
+MEASURES: list[tuple[int, Statistic]] = [
+    (250, median), (250, min), (250, max), (1500, median),
+    (3000, median), (3000, min), (3000, max)]
+AT_250, AT_3000 = 0, 4                  # the columns of two medians
 
-QUESTION = "What does the small Transformer learn without one of its parts?"
-COLUMNS = ["missing", "250 steps: median", "lowest", "highest",
-           "1500: median", "3000: median", "lowest", "highest"]
-ROWS = {"nothing": [lambda model: None],
-        "positions": [CHAPTER.without_positions],
-        "residual": [CHAPTER.without_residual],
-        "FFN": [CHAPTER.without_ffn],
-        "norm": [CHAPTER.without_norm],
-        "attention": [CHAPTER.without_attention]}
-FORMATS = ["{:.2f}"] * 3 + ["{:.3f}"] * 4
-QUICK = "attention", 0
-TOLERANCE = 0.03
-TOLERANCES = {"positions": 0.1, "residual": 0.4, "FFN": 0.4, "norm": 0.4}
-HOLDS = {
-    "after 3000 steps without residual, norm or FFN: near the whole model":
-        lambda found: max(abs(found[part][4] - found["nothing"][4])
-                          for part in ("residual", "norm", "FFN")) < 0.02,
-    "after 250 steps without norm or FFN: far from it":
-        lambda found: min(found[part][0] for part in ("norm", "FFN")) > 0.7,
-    "without attention nothing is learned":
-        lambda found: min(found["attention"]) > 1.9}
+
+def whole(model: nn.Module) -> None:
+    """Takes no part away."""
 
 
 @cache
-def losses(edit, steps):
+def losses(edit: Callable[[nn.Module], None], steps: int) -> list[float]:
     """The loss on fresh streams from each of the five seeds."""
-    found = []
+    of_seeds = []
     for seed in range(5):
         torch.manual_seed(seed)
         model = CHAPTER.TorchTransformer()
         edit(model)
         CHAPTER.train(model, CHAPTER.streams(steps), lr=0.005)
-        found.append(CHAPTER.losses_at(model, FRESH).mean().item())
-    return found
+        of_seeds.append(CHAPTER.losses_at(model, FRESH).mean().item())
+    return of_seeds
 
 
-def cell(edit, i):
-    steps = (250, 250, 250, 1500, 3000, 3000, 3000)[i]
-    found = losses(edit, steps)
-    return (np.median, min, max, np.median, np.median, min, max)[i](found)
+def cell(edit: Callable[[nn.Module], None], column: int) -> float:
+    """A statistic of the losses after some steps."""
+    steps, statistic = MEASURES[column]
+    return statistic(losses(edit, steps))
+
+
+EXPERIMENT = Experiment(
+    question="What does the small Transformer learn without one of its parts?",
+    columns=["missing", "250 steps: median", "lowest", "highest",
+             "1500: median", "3000: median", "lowest", "highest"],
+    rows={"nothing": [whole],
+          "positions": [CHAPTER.without_positions],
+          "residual": [CHAPTER.without_residual],
+          "FFN": [CHAPTER.without_ffn],
+          "norm": [CHAPTER.without_norm],
+          "attention": [CHAPTER.without_attention]},
+    cell=cell, formats=["{:.2f}"] * 3 + ["{:.3f}"] * 4,
+    quick="attention", quick_column=0, tolerance=0.03,
+    tolerances={"positions": 0.1, "residual": 0.4, "FFN": 0.4, "norm": 0.4},
+    holds={
+        "3000 steps without residual, norm or FFN: near the whole model":
+            lambda table: max(
+                abs(table[part][AT_3000] - table["nothing"][AT_3000])
+                for part in ("residual", "norm", "FFN")) < 0.02,
+        "250 steps without norm or FFN: far from it":
+            lambda table: min(table["norm"][AT_250],
+                              table["FFN"][AT_250]) > 0.7,
+        "without attention nothing is learned":
+            lambda table: min(table["attention"]) > 1.9})

@@ -9,41 +9,47 @@ training loss of an untrained model, ln 65 but for its random start.
 """
 
 from functools import cache
-from pathlib import Path
-from runpy import run_path
+from statistics import median
 
-import numpy as np
+from torch import nn
 
-TEXT = run_path(str(Path(__file__).with_name("14_text.py")))
-CHAPTER = TEXT["CHAPTER"]
+from experiments.experiment import Experiment, Statistic, load
+from experiments.shakespeare import parts
 
-QUESTION = "What does dropout do on a short text?"
-COLUMNS = ["dropout", "training loss", "test loss: median", "lowest",
-           "highest"]
-ROWS = {"untrained": [0, 0], "none": [0, 800], "p = 0.2": [0.2, 800]}
-FORMATS = ["{:.2f}"] * 4
-QUICK = "untrained", 0
-TOLERANCE = 0.05
+TEXT = load("14_text")
+CHAPTER = TEXT.CHAPTER
+MEASURES: list[tuple[str, Statistic]] = [
+    ("training", median), ("test", median), ("test", min), ("test", max)]
 
 
 @cache
-def models(p, steps):
+def models(p: float, steps: int) -> list[nn.Module]:
     """The five trained models."""
-    ids, _, _ = TEXT["parts"]()
+    ids, _, _ = parts()
     wire = CHAPTER.WithDropout(p) if p else CHAPTER.pre_norm
-    return [TEXT["trained"](ids[:10_000], steps, seed, wire)
+    return [TEXT.trained(ids[:10_000], steps, seed, wire)
             for seed in range(5)]
 
 
 @cache
-def losses(p, steps, which):
-    """The five losses on the training text (0) or the test text (1)."""
-    ids, test, _ = TEXT["parts"]()
-    pieces = TEXT["tiles"](test if which else ids[:10_000])
+def losses(p: float, steps: int, which: str) -> list[float]:
+    """The five losses on the "training" or the "test" text."""
+    ids, test, _ = parts()
+    pieces = TEXT.tiles(test if which == "test" else ids[:10_000])
     return [CHAPTER.losses_at(model, pieces).mean().item()
             for model in models(p, steps)]
 
 
-def cell(p, steps, i):
-    found = losses(p, steps, int(i > 0))
-    return (np.median, np.median, min, max)[i](found)
+def cell(p: float, steps: int, column: int) -> float:
+    """A statistic of the losses on one of the texts."""
+    which, statistic = MEASURES[column]
+    return statistic(losses(p, steps, which))
+
+
+EXPERIMENT = Experiment(
+    question="What does dropout do on a short text?",
+    columns=["dropout", "training loss", "test loss: median", "lowest",
+             "highest"],
+    rows={"untrained": [0, 0], "none": [0, 800], "p = 0.2": [0.2, 800]},
+    cell=cell, formats=["{:.2f}"] * 4,
+    quick="untrained", quick_column=0, tolerance=0.05)

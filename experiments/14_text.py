@@ -9,37 +9,32 @@ chapter 14 takes it; without it (no file, no network) nothing is computed.
 """
 
 import math
-from functools import cache
+from collections.abc import Callable
+from statistics import median
 
-import numpy as np
 import torch
+from torch import nn
 
 from course.chapter import functions
+from experiments.experiment import Experiment
 from experiments.shakespeare import parts
 
 CHAPTER = functions("14")
 
-QUESTION = "What does a small Transformer learn of Tiny Shakespeare?"
-COLUMNS = ["predictor", "median", "lowest", "highest", "perplexity"]
-ROWS = {"all characters alike": [None], "frequencies": [0], "pairs": [1],
-        "Transformer, 300 steps": [300], "Transformer, 1000 steps": [1000],
-        "Transformer, 2000 steps": [2000]}
-FORMATS = ["{:.2f}"] * 3 + ["{:.1f}"]
-QUICK = "pairs"
-TOLERANCE = 0.05
 
-
-def windows(ids, starts, n=64):
+def windows(ids: torch.Tensor, starts: torch.Tensor,
+            n: int = 64) -> torch.Tensor:
     """Pieces of n + 1 tokens: (len(starts), n + 1)."""
     return ids[starts[:, None] + torch.arange(n + 1)]
 
 
-def tiles(ids, n=64):
+def tiles(ids: torch.Tensor, n: int = 64) -> torch.Tensor:
     """Windows one behind the other: each token but the first is a target."""
     return windows(ids, torch.arange(0, len(ids) - n, n))
 
 
-def trained(ids, steps, seed, wire):
+def trained(ids: torch.Tensor, steps: int, seed: int,
+            wire: Callable) -> nn.Module:
     """The model after so many batches of windows from ids."""
     torch.manual_seed(seed)
     model = CHAPTER.TorchTransformer(
@@ -50,9 +45,11 @@ def trained(ids, steps, seed, wire):
     return model
 
 
-@cache
-def losses(steps):
-    """Losses on the test text: one for a table, five for a Transformer."""
+def losses(steps: int | None) -> list[float]:
+    """Losses on the test text: one for a table, five for a Transformer.
+
+    steps: of training; of a table None, 0 or 1: by no, one, two characters.
+    """
     ids, test, n_vocab = parts()
     if steps is None:
         return [math.log(n_vocab)]
@@ -69,6 +66,19 @@ def losses(steps):
                               tiles(test)).mean().item() for seed in range(5)]
 
 
-def cell(steps, i):
-    found = losses(steps)
-    return (np.median, min, max, lambda x: math.exp(np.median(x)))[i](found)
+def row(steps: int | None) -> list[float]:
+    """Statistics of the losses, and the perplexity of their median."""
+    values = losses(steps)
+    return [median(values), min(values), max(values),
+            math.exp(median(values))]
+
+
+EXPERIMENT = Experiment(
+    question="What does a small Transformer learn of Tiny Shakespeare?",
+    columns=["predictor", "median", "lowest", "highest", "perplexity"],
+    rows={"all characters alike": [None], "frequencies": [0], "pairs": [1],
+          "Transformer, 300 steps": [300],
+          "Transformer, 1000 steps": [1000],
+          "Transformer, 2000 steps": [2000]},
+    row=row, formats=["{:.2f}"] * 3 + ["{:.1f}"],
+    quick="pairs", tolerance=0.05)

@@ -9,45 +9,28 @@ from 40 pairs, are the sum of the two before them.
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from course.chapter import functions
+from experiments.experiment import Experiment
 
 CHAPTER = functions("21")
-QUESTION = "Does a trained model show that it was folded wrongly?"
-COLUMNS = ["fold", "logits off: seed 0", "highest", "loss rises: highest",
-           "digits right: lowest"]
-ROWS = {name: (name,) for name in (
-    "right", "all gains dropped", "V forgotten", "head forgotten",
-    "folded twice", "one table, two ends", "w, where 1 + w was meant")}
-FORMATS = ["{:.1%}"] * 2 + ["{:.3f}", "{:.1%}"]
-QUICK = ("all gains dropped", 0)
-TOLERANCE = 0.5
-TOLERANCES = {name: 5.0 for name in ROWS}
+noisy_sums = functions("14").noisy_sums
+Weights = dict[str, Any]                # of a Llama, as in chapter 21
 
 
-def noisy_sums(n_streams, n, rng, noise=0.1):
-    """Digits, each the sum of the two before it modulo 7, or drawn at random.
-
-    The same draws as noisy_sums of chapter 14. -> integers (n_streams, n)
-    """
-    ids = rng.integers(7, size=(n_streams, n))
-    quiet = rng.random((n_streams, n)) >= noise
-    for t in range(2, n):
-        sums = (ids[:, t - 1] + ids[:, t - 2]) % 7
-        ids[:, t] = np.where(quiet[:, t], sums, ids[:, t])
-    return ids
-
-
-def trained(seed, steps=250, lr=0.015, warm_up=20):
+def trained(seed: int, steps: int = 250, lr: float = 0.015,
+            warm_up: int = 20) -> Weights:
     """Adam on fresh noisy sums, head tied to E. -> NumPy weights."""
     rng = np.random.default_rng(seed)
     born = CHAPTER.new_llama(rng, np.ones, n_vocab=7, n_layers=2)
-    leaves, layers = [], []
+    leaves = []
 
     def leaf(w):
         leaves.append(torch.tensor(w, requires_grad=True))
@@ -73,7 +56,9 @@ def trained(seed, steps=250, lr=0.015, warm_up=20):
         for layer in layers]}
 
 
-def torch_llama(ids, E, layers, norm):
+def torch_llama(ids: torch.Tensor, E: torch.Tensor,
+                layers: list[dict[str, torch.Tensor]],
+                norm: torch.Tensor) -> torch.Tensor:
     """The model of chapter 21 in PyTorch, head tied. ids (B, n)."""
     def read(X, gain, W):
         return F.rms_norm(X, gain.shape, gain, 1e-5) @ W
@@ -97,22 +82,23 @@ def torch_llama(ids, E, layers, norm):
     return read(X, norm, E.T)
 
 
-def dropped(weights):
+def dropped(weights: Weights) -> Weights:
+    """A fold that leaves out every gain."""
     return CHAPTER.fold_model(CHAPTER.with_gains(np.ones_like, weights))
 
 
-def not_plus_1(weights):
+def not_plus_1(weights: Weights) -> Weights:
     """A fold of w, in a model that stores w and multiplies by 1 + w."""
     return CHAPTER.fold_model(CHAPTER.with_gains(lambda g: g - 1, weights))
 
 
-def in_the_table(weights):
+def in_the_table(weights: Weights) -> Weights:
     """The last gain in the head, which is the embedding as well."""
     folded = CHAPTER.fold_model(weights)
     return {**folded, "E": folded["W_U"].T}
 
 
-FOLDS = {
+FOLDS: dict[str, Callable[[Weights], Weights]] = {
     "right": CHAPTER.fold_model,
     "all gains dropped": dropped,
     "V forgotten": lambda w: CHAPTER.fold_model(w, norm_1=("W_Q", "W_K")),
@@ -123,17 +109,19 @@ FOLDS = {
 }
 
 
-def run(ids, weights):
+def run(ids: np.ndarray, weights: Weights) -> np.ndarray:
+    """Logits of a folded model."""
     return CHAPTER.llama(ids, weights, CHAPTER.weightless_read)
 
 
-def loss_of(logits, ids):
+def loss_of(logits: np.ndarray, ids: np.ndarray) -> float:
+    """The loss of a model that has read all ids but the last."""
     return F.cross_entropy(torch.tensor(logits).flatten(0, 1),
                            torch.tensor(ids[:, 1:]).flatten()).item()
 
 
 @cache
-def model(seed):
+def model(seed: int) -> tuple[Weights, np.ndarray, np.ndarray]:
     """Trained weights, 200 fresh texts, the logits of the right model."""
     weights = trained(seed)
     fresh = noisy_sums(200, 17, np.random.default_rng(99))
@@ -141,18 +129,18 @@ def model(seed):
 
 
 @cache
-def logits_off(name, seed):
+def logits_off(name: str, seed: int) -> tuple[float, float]:
     """The error of the logits over their standard deviation, and the loss."""
-    weights, fresh, want = model(seed)
-    got = run(fresh[:, :-1], FOLDS[name](weights))
-    off = got - want
+    weights, fresh, right = model(seed)
+    logits = run(fresh[:, :-1], FOLDS[name](weights))
+    off = logits - right
     off = off - off.mean(axis=-1, keepdims=True)
-    return (math.sqrt((off**2).mean() / want.var(axis=-1).mean()),
-            loss_of(got, fresh) - loss_of(want, fresh))
+    return (math.sqrt((off**2).mean() / right.var(axis=-1).mean()),
+            loss_of(logits, fresh) - loss_of(right, fresh))
 
 
 @cache
-def digits_right(name, seed):
+def digits_right(name: str, seed: int) -> float:
     """Written by the folded model from 40 pairs, the largest logit each."""
     weights, fresh, _ = model(seed)
     folded, ids = FOLDS[name](weights), fresh[:40, :2]
@@ -162,11 +150,20 @@ def digits_right(name, seed):
     return ((ids[:, :-2] + ids[:, 1:-1]) % 7 == ids[:, 2:]).mean()
 
 
-def cell(name, i):
-    if i == 0:
+def cell(name: str, column: int) -> float:
+    """Of seed 0, or the worst of the five."""
+    if column == 0:
         return logits_off(name, 0)[0]
-    if i == 3:
+    if column == 3:
         return min(digits_right(name, seed) for seed in range(5))
-    off, loss = zip(*(logits_off(name, seed) for seed in range(5)),
-                    strict=True)
-    return [max(off), max(loss)][i - 1]
+    return max(logits_off(name, seed)[column - 1] for seed in range(5))
+
+
+EXPERIMENT = Experiment(
+    question="Does a trained model show that it was folded wrongly?",
+    columns=["fold", "logits off: seed 0", "highest", "loss rises: highest",
+             "digits right: lowest"],
+    rows={name: (name,) for name in FOLDS},
+    cell=cell, formats=["{:.1%}"] * 2 + ["{:.3f}", "{:.1%}"],
+    quick="all gains dropped", quick_column=0, tolerance=0.5,
+    tolerances=dict.fromkeys(FOLDS, 5.0))

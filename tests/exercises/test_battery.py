@@ -64,10 +64,12 @@ class Toy(AnsweredExercise):
     """The mean of tokens, with a check as good as its last argument."""
 
     def __init__(self, refuses):
-        self.number, self.name, self.refuses = "0.0", "mean", refuses
+        self.number, self.refuses = "0.0", refuses
         self.promises = {"inputs unchanged", "any leading axes"}
         self.right = [("own", "return X.mean(axis=-1)")]
         self.precise = ""
+
+    name = "mean"
 
     def draw(self, rng):
         shape = rng.integers(2, 6, size=rng.integers(1, 4))

@@ -2,7 +2,6 @@
 
 import ast
 import hashlib
-import re
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,9 +15,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from course.chapter import functions
-from course.paths import BOOK, ROOT
-from experiments.run import rows
+from course.chapter import chapter, functions
+from experiments.experiment import read_table
 from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
 CHAPTER = functions("14")
@@ -253,35 +251,27 @@ def test_deep_models_have_a_last_norm_where_they_need_one():
 
 def in_the_cell(name, target):
     """The literal that a cell of the chapter assigns to a name."""
-    [path] = BOOK.glob("14_*.ipynb")
-    [cell] = [cell for cell in path.code if cell.id == name]
+    cell = chapter("14").cell(name)
     return next(ast.literal_eval(node.value)
                 for node in ast.parse(cell.source).body
                 if isinstance(node, ast.Assign)
                 and getattr(node.targets[0], "id", "") == target)
 
 
-def table(name):
-    """{words: numbers} of a table of experiments/."""
-    lines = rows((ROOT / "experiments" / name).read_text("utf-8"))
-    return {words: [float(number) for number in re.findall(
-        r"(?<=\| )\d\.\d+(?= )", line)] for words, line in lines.items()}
-
-
 def test_the_figure_of_the_ablation_draws_the_table():
     drawn = in_the_cell("ablation-figure", "rows")
-    want = {name: (*numbers[:3], *numbers[4:])
-            for name, numbers in table("14_ablation.md").items()}
-    assert drawn == want
+    assert drawn == {name: (*row[:3], *row[4:]) for name, row
+                     in read_table("14_ablation").numbers.items()}
 
 
 def test_the_figure_of_the_warm_up_draws_the_table():
-    drawn, found = in_the_cell("warm-figure", "ends"), table("14_warm_up.md")
+    drawn = in_the_cell("warm-figure", "ends")
+    stored = read_table("14_warm_up").numbers
     for name, (without, with_it) in drawn.items():
         norm, rate = name.split("-norm, ")
-        assert without == found[f"{norm}, {rate}, none"]
-        assert with_it == found[f"{norm}, {rate}, 100"]
-    assert 2 * len(drawn) == len(found)
+        assert without == stored[f"{norm}, {rate}, none"]
+        assert with_it == stored[f"{norm}, {rate}, 100"]
+    assert 2 * len(drawn) == len(stored)
 
 
 # the text

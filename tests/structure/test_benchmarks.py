@@ -24,23 +24,23 @@ def test_a_wrong_program_would_be_seen(monkeypatch):
 
 
 def test_the_standard_over_itself_is_there():
-    given = bench.inputs(24, 40, 7, torch.float32)
-    milliseconds, found = bench.ratios(given, rounds=3)
-    assert milliseconds > 0 and len(found) == 4
+    operands = bench.inputs(24, 40, 7, torch.float32)
+    milliseconds, ratios = bench.ratios(operands, rounds=3)
+    assert milliseconds > 0 and len(ratios) == 4
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("n, k, tokens", [(24, 40, 7), (576, 96, 1)])
 def test_fused_programs_agree_with_float64(n, k, tokens, dtype):
-    given = fused.inputs(n, k, tokens, dtype)
-    assert max(fused.furthest_from_exact(*given)) < 8
-    wrong = fused.furthest_from_exact(*given, [fused.product])
+    operands = fused.inputs(n, k, tokens, dtype)
+    assert max(fused.furthest_from_exact(*operands)) < 8
+    wrong = fused.furthest_from_exact(*operands, [fused.product])
     assert wrong[0] > 20
 
 
 def test_the_unit_over_itself_is_there():
-    given = fused.inputs(24, 40, 7, torch.float32)
+    operands = fused.inputs(24, 40, 7, torch.float32)
     runs = {"unit": fused.standard, "A/A": fused.standard,
             "deferred": fused.deferred}
-    found = fused.ratios(runs, given, rounds=3)
-    assert found[0] == 1 and len(found) == 3 and min(found) > 0
+    ratios = fused.ratios(runs, operands, rounds=3)
+    assert ratios[0] == 1 and len(ratios) == 3 and min(ratios) > 0

@@ -1,107 +1,135 @@
 """The tables of experiments/ are those that the chapters print, and can be
 computed again: here one row of some of them, in full by `make experiments`."""
 
-import re
+from dataclasses import replace
 from random import Random
-from runpy import run_path
 
 import pytest
 
-from course.chapter import chapter as course_chapter
-from experiments import run
+from course.chapter import chapter
+from experiments import __main__ as program
+from experiments.experiment import (
+    NAMES,
+    Experiment,
+    Table,
+    difference,
+    read_experiment,
+    read_table,
+    table_path,
+)
 from tests.support.optional import absent
 
-each_script = pytest.mark.parametrize(
-    "path", run.SCRIPTS, ids=[path.stem for path in run.SCRIPTS])
-
-SAMPLE = Random(2).sample(run.SCRIPTS, 6)       # they train models: 2 to 8 s
+each_experiment = pytest.mark.parametrize("name", NAMES)
+SAMPLE = Random(2).sample(NAMES, 6)             # they train models: 2 to 8 s
 
 
-def told(chapter):
-    """The lines of all tables in a chapter's text."""
-    return set(re.findall(r"(?m)^\|.*\|$", course_chapter(chapter).prose))
+@each_experiment
+def test_the_chapter_prints_the_table(name):
+    table = read_table(name)
+    assert {*table.lines} <= {*chapter(name[:2]).prose.splitlines()}
 
 
-@each_script
-def test_the_chapter_prints_the_table(path):
-    table = path.with_suffix(".md").read_text("utf-8")
-    lines = re.findall(r"(?m)^\| .*\|$", table)
-    experiment = run_path(str(path))
-    assert len(lines) == len(experiment["ROWS"]) + 2
-    assert set(lines) <= told(path.name[:2])
+@each_experiment
+def test_the_table_is_the_experiment_s(name):
+    experiment, table = read_experiment(name), read_table(name)
+    assert [*table.columns] == [*experiment.columns]
+    assert [*table.rows] == [*experiment.rows]
+    assert table_path(name).read_text("utf-8") == experiment.text(table)
 
 
-@each_script
-def test_the_table_shows_what_the_chapter_says(path):
-    table = path.with_suffix(".md").read_text("utf-8")
-    assert run.broken(run_path(str(path)), table) == []
+@each_experiment
+def test_the_table_shows_what_the_chapter_says(name):
+    assert read_experiment(name).broken(read_table(name)) == []
 
 
-@pytest.mark.parametrize("script, old, new", [
-    ("14_warm_up", "| 1.07 |", "| 0.54 |"),
-    ("14_warm_up", "| 0.76 |", "| 0.58 |"),
-    ("14_ablation", "| 0.536 |", "| 0.740 |"),
-    ("17_overwriting", "| 0.03 | 0.18 |", "| 0.03 | 0.31 |"),
-    ("17_capacity", "| 0.13 | 0.13 |", "| 0.25 | 0.25 |")])
-def test_a_table_that_shows_something_else_is_found(script, old, new):
-    [path] = [path for path in run.SCRIPTS if path.stem == script]
-    table = path.with_suffix(".md").read_text("utf-8")
-    wrong = table.replace(old, new, 1)
-    assert wrong != table and run.broken(run_path(str(path)), wrong)
+def with_number(table, label, column, number):
+    """The table with another number in one place."""
+    cells = [*table.rows[label]]
+    cells[column] = str(number)
+    return replace(table, rows={**table.rows, label: cells})
 
 
-@pytest.mark.parametrize("script, cell, others", [
-    ("14_ablation", "ablation-says", {"0.540", "14.4"}),
-    ("14_warm_up", "warm-says", {"0.003", "0.01", "0.7", "1.0"}),
-    ("14_text", "text-says", set()),
-    ("17_overwriting", "overwrite-table", set())])
-def test_a_number_in_a_sentence_is_one_of_the_table(script, cell, others):
-    words = course_chapter(script[:2]).cell(cell).source
-    [table] = [p.with_suffix(".md") for p in run.SCRIPTS if p.stem == script]
-    stored = set(re.findall(r"[\d.]*\d", table.read_text("utf-8")))
-    assert set(re.findall(r"\d+\.\d+", words)) <= stored | others
+@each_experiment
+def test_one_other_number_breaks_each_claim(name):
+    experiment, table = read_experiment(name), read_table(name)
+    broken = {claim for label, row in table.numbers.items()
+              for column, number in enumerate(row)
+              for other in (number / 2, 2 * number, number + 1)
+              for claim in experiment.broken(
+                  with_number(table, label, column, other))}
+    assert broken == {*experiment.holds}
 
 
-@pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
-def test_one_row_or_number_again(path):
-    table = path.with_suffix(".md").read_text("utf-8")
+@pytest.mark.parametrize("name", SAMPLE)
+def test_one_row_or_number_again(name):
     try:
-        off = run.again(run_path(str(path)), table)
+        off = read_experiment(name).quick_difference(read_table(name))
     except FileNotFoundError as missing:
         absent("Tiny Shakespeare", f"{missing}: let COURSE_TEXT name the file")
     assert off <= 1
 
 
 @pytest.mark.parametrize("new, off", [
-    ("| a | 1.0 | 50% |", 0), ("| a | 1.1 | 50% |", 0.1),
-    ("| a | 1.0 | 25% |", 0.5)])
+    (["1.0", "50%"], 0), (["1.1", "50%"], 0.1), (["1.0", "25%"], 0.5),
+    (["1.0"], float("inf"))])
 def test_a_changed_number_is_seen(new, off):
-    assert run.apart("| a | 1.0 | 50% |", new) == pytest.approx(off)
+    assert difference(["1.0", "50%"], new) == pytest.approx(off)
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "-", ""])
+def test_what_is_no_number_is_refused(cell):
+    with pytest.raises(ValueError, match="is not a number"):
+        difference(["1.0"], [cell])
+
+
+ONES = {"question": "One?", "columns": ["n", "one"], "formats": ["{:.1f}"],
+        "rows": {"a": (1,), "b": (2,)}, "row": lambda n: [n],
+        "quick": "a", "tolerance": 0.01}
+
+
+@pytest.mark.parametrize("change, fault", [
+    ({"row": None}, "either row or cell"),
+    ({"cell": lambda n, column: n}, "either row or cell"),
+    ({"formats": []}, "a format for each column"),
+    ({"quick": "c"}, "quick is no row: 'c'"),
+    ({"quick_column": 1}, "quick_column is no column: 1"),
+    ({"tolerances": {"c": 1}}, "tolerances of no row: c"),
+    ({"tolerance": 0}, "a tolerance is above 0")])
+def test_parts_that_do_not_fit_are_refused(change, fault):
+    with pytest.raises(ValueError, match=fault):
+        Experiment(**ONES | change)
+
+
+def test_a_row_has_all_its_numbers():
+    with pytest.raises(ValueError, match="a: 2 numbers for 1 columns"):
+        Experiment(**ONES | {"row": lambda n: [n, n]}).measure("a")
 
 
 def test_a_wrong_table_is_reported(tmp_path, capsys):
-    script = tmp_path / "00_ones.py"
-    script.write_text(
-        "QUESTION, COLUMNS, FORMATS = 'One?', ['n', 'one'], ['{:.1f}']\n"
-        "ROWS, QUICK, TOLERANCE = {'a': (1,), 'b': (2,)}, 'a', 0.01\n"
-        "def row(n):\n    return [n]\n", "utf-8")
-    assert run.rerun(script, write=True) == 0
-    store = script.with_suffix(".md")
-    assert run.rerun(script, write=False) == 0
-    store.write_text(store.read_text("utf-8").replace("2.0", "3.0"), "utf-8")
-    assert run.rerun(script, write=False) == 1
-    wrong = store.read_text("utf-8").replace("1.0", "4.0")
-    assert run.again(run_path(str(script)), wrong) > 1
-    assert "stored: | b | 3.0 |" in capsys.readouterr().out
+    ones, path = Experiment(**ONES), tmp_path / "00_ones.md"
+    assert program.rerun(ones, path, write=True) == 0
+    assert program.rerun(ones, path, write=False) == 0
+    table = Table.parse(path.read_text("utf-8"))
+    assert ones.quick_difference(table) == 0
+    assert ones.quick_difference(with_number(table, "a", 0, 4.0)) > 1
+    wrong = "\n".join(with_number(table, "b", 0, 3.0).lines)
+    path.write_text(wrong, "utf-8")
+    capsys.readouterr()
+    assert program.rerun(ones, path, write=False) == 1
+    assert "| b | 2.0 |   stored: | b | 3.0 |" in capsys.readouterr().out
 
 
 def test_a_table_without_what_the_chapter_says_is_reported(tmp_path, capsys):
-    script = tmp_path / "00_ones.py"
-    script.write_text(
-        "QUESTION, COLUMNS, FORMATS = 'One?', ['n', 'one'], ['{:.1f}']\n"
-        "ROWS, QUICK, TOLERANCE = {'a': (1,), 'b': (2,)}, 'a', 9\n"
-        "HOLDS = {'b is less': lambda found: found['b'] < found['a']}\n"
-        "def row(n):\n    return [n]\n", "utf-8")
-    assert run.rerun(script, write=True) == 1
-    assert run.rerun(script, write=False) == 1
+    ones, path = Experiment(**ONES, holds={
+        "b is less": lambda table: table["b"] < table["a"]
+    }), tmp_path / "00_ones.md"
+    assert program.rerun(ones, path, write=True) == 1
+    assert program.rerun(ones, path, write=False) == 1
     assert "does not hold: b is less" in capsys.readouterr().out
+
+
+def test_the_program_knows_what_there_is(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["experiments", "99"])
+    with pytest.raises(SystemExit):
+        program.main()
+    assert f"no experiment 99: there are {NAMES[0]}" in capsys.readouterr().err

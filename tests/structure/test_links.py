@@ -143,8 +143,8 @@ def test_a_label_counts_in_pages_of_the_site():
 @pytest.mark.parametrize("text, lost", [
     ("`make book`, `make gone CHAPTER=04`", ["make gone"]),
     ("    make book\n    make gone  # why\n", ["make gone"]),
-    ("`tests/test_links.py`, `tests/gone.py`", ["tests/gone.py"]),
-    ("`tests/test_functions_NN.py`, `book/_static/gone-*.svg`, `torch.nn`",
+    ("`tests/structure/test_links.py`, `tests/gone.py`", ["tests/gone.py"]),
+    ("`tests/functions/test_NN.py`, `book/_static/gone-*.svg`, `torch.nn`",
      ["book/_static/gone-*.svg"]),
     ("`.venv/bin/pip install nbdime`, `data/`", [])])
 def test_a_command_or_file_that_is_not_there_is_found(text, lost):

@@ -60,7 +60,7 @@ def test_traces_are_seen(line):
 def test_file_is_as_refresh_writes_it(chapter):
     nb = chapter.notebook
     nbformat.validate(nb)
-    assert nbformat.writes(nb) + "\n" == chapter.read_text("utf-8")
+    assert nbformat.writes(nb) + "\n" == chapter.path.read_text("utf-8")
     assert set(nb.metadata) == {"kernelspec", "language_info"}
     assert nb.metadata.language_info == {"name": "python"}
     for cell in nb.cells:

@@ -256,6 +256,7 @@ def test_the_teachers_copy(chapter):
     names = {}
     exec(code, names)
     assert {"close", "verdict", "np"} <= set(ours) <= set(names)
+    assert names["close"](1.0, 1.0)                 # outside verdict as well
     taught = {name for node in copied.lesson for name in bound(node)}
     for source in (code, *(cell.source for exercise in copied.exercises
                            for cell in (exercise.check, exercise.grade))):

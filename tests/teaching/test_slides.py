@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from course.chapter import DETAILS, has_picture, sections
+from course.chapter import DETAILS, Chapter, has_picture, sections
 from course.chapter import chapter as course_chapter
 from course.sheets import sheets
 from tests.support.book import each_chapter
@@ -143,8 +143,9 @@ def said(text):
 
 @each_chapter
 def test_what_no_slide_says_is_in_the_notes(chapter):
-    whole = letters(" ".join(shown(slide, "text", "chosen") + " "
-                             + " ".join(slide.notes) for slide in chosen(chapter)))
+    whole = letters(" ".join(
+        " ".join([shown(slide, "text", "chosen"), *slide.notes])
+        for slide in chosen(chapter)))
     for part in parts(chapter):
         text = DETAILS.sub("", ANSWER.sub(r"\1", bare_prose(part.prose())))
         for sentence in said(MARK.sub("", text)):
@@ -223,7 +224,7 @@ def page(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slides")
     words = slides.publish(browser, SEVEN, folder)
     assert re.fullmatch(r"[23]\d slides, \d+ kB, as PDF \d+ kB", words)
-    return folder / f"{SEVEN.stem}.html"
+    return folder / f"{SEVEN}.html"
 
 
 def test_a_page_needs_nothing_else(page):
@@ -285,4 +286,4 @@ def test_a_slide_that_is_too_full_is_named(browser, tmp_path):
     path = tmp_path / "07_much.ipynb"
     nbformat.write(changed, path)
     with pytest.raises(ValueError, match=r"slide 3 is \d+ pixels too high"):
-        slides.publish(browser, path, tmp_path)
+        slides.publish(browser, Chapter(path), tmp_path)

@@ -91,14 +91,13 @@ class GradedChapter(Chapter):
         self.exercises = exercises(self)
         self.edition = stamp([("markdown", set(), cell.source)
                               for cell in self.markdown])
-        self.judges = {name for node in tree(self.cell("verdict").source)
-                       for name in bound(node)}
-        self.tested = self.judges | {
-            name for exercise in self.exercises
+        self.judging = tree(self.cell("verdict").source)
+        self.tested = used(*self.judging, *(
+            node for exercise in self.exercises
             for cell in (exercise.check, exercise.grade)
-            for name in used(*tree(cell.source))}
-        own = {cell.id for exercise in self.exercises
-               for cell in trio(self.code, exercise.number)}
+            for node in tree(cell.source)))
+        own = {"verdict", *(cell.id for exercise in self.exercises
+                            for cell in trio(self.code, exercise.number))}
         self.lesson = [node for cell in self.code if cell.id not in own
                        for node in tree(cell.source)]
 
@@ -117,10 +116,12 @@ class GradedChapter(Chapter):
         words = {word for source in sources
                  for word in re.findall(r"\w+", source)}
         kept = needed(words | self.tested, self.lesson)
-        ours = {name for node in kept for name in bound(node)
-                if isinstance(node, ast.Import | ast.ImportFrom)
-                or name in self.judges}
-        return ast.unparse(ast.Module(kept, [])), sorted(ours)
+        imports = [node for node in kept
+                   if isinstance(node, ast.Import | ast.ImportFrom)]
+        ours = {name for node in [*imports, *self.judging]
+                for name in bound(node)}
+        code = ast.unparse(ast.Module([*kept, *self.judging], []))
+        return code, sorted(ours)
 
 
 def stamp(cells: Submitted) -> str:

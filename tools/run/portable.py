@@ -1,29 +1,25 @@
 """Run chapters as other processors would, and compare with what is stored.
 
-python -m tools.run.portable [--jobs 2] [book/NN_topic.ipynb ...]
+python -m tools.run.portable [NN ...]
 
 Each setting is tried alone, in fresh kernels; a first probe says which of
-them this processor lacks, and which change nothing here. "ulp", "order" and
-"float16" simulate ARM, macOS and the rest: see tools/run/perturb.py. Text must
+them this processor lacks, and which change nothing here. Text must
 be the same; a picture may move by half of the tolerance of `make test`; no
 cell may raise; what differs below one that did may follow from it. Cells
-tagged nbval-ignore-output run and are not compared.
-Pictures that differ are saved in _build/pictures.
+tagged nbval-ignore-output run and are not compared. Pictures that differ are
+saved in _build/pictures. ARM, macOS and Windows have a workflow of their own.
 """
 
-import argparse
 import difflib
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from copy import deepcopy
-from pathlib import Path
 
-import nbformat
 from nbclient import NotebookClient
 
-from course.paths import ROOT
+from course.chapter import chapter, chapters
 from tools.run.pictures import distance, pictures, save
 from tools.run.repeatable import QUIET  # before the first kernel
 
@@ -37,14 +33,11 @@ SETTINGS = {
        for branch in ("COMPATIBLE", "AVX2")},
     **{f"NumPy without {features}": {"NPY_DISABLE_CPU_FEATURES": features}
        for features in ("X86_V4", "X86_V4 X86_V3")},
-    **{rule: {"PERTURB": rule}
-       for rule in ("ulp 1", "ulp 2", "order 1", "float16 1")},
 }
 LIMIT = 0.5    # of the tolerance of `make test`: room for other processors
 VARIABLES = {"OPENBLAS_L2_SIZE"}.union(*SETTINGS.values())
 PROBE = """
 import hashlib, numpy as np, torch
-from course.paths import ROOT
 x = np.random.default_rng(0).normal(size=(203, 203))
 for a in x, x.astype("f4"):
     t = torch.from_numpy(a)
@@ -58,13 +51,11 @@ for a in x, x.astype("f4"):
 def environment(setting):
     """The variables of a kernel under `setting`, and no other setting's."""
     kept = {k: v for k, v in os.environ.items() if k not in VARIABLES}
-    return kept | {"PYTHONPATH": str(ROOT)} | SETTINGS[setting]
+    return kept | SETTINGS[setting]
 
 
 def probe(setting):
     """A fingerprint of sums and functions under `setting`; None: it fails."""
-    if "PERTURB" in SETTINGS[setting]:
-        return setting
     ran = subprocess.run([sys.executable, "-c", PROBE], text=True,
                          capture_output=True, env=environment(setting))
     return ran.stdout if ran.returncode == 0 else None
@@ -109,16 +100,14 @@ def compare(cell, stored):
     return far, wrong + [f"picture: {far:.2f} of the tolerance"] * (far > LIMIT)
 
 
-def run(path, setting):
+def run(chapter, setting):
     """(largest distance, {cell id: what went wrong}) of a whole chapter."""
-    stored = nbformat.read(path, as_version=4)
-    notebook = deepcopy(stored)
-    perturbed = ["--ext=tools.run.perturb"] * ("PERTURB" in SETTINGS[setting])
+    stored, notebook = chapter.notebook, deepcopy(chapter.notebook)
     NotebookClient(
         notebook, timeout=3600, allow_errors=True, coalesce_streams=True,
         record_timing=False, kernel_name="python3",
-        extra_arguments=[*QUIET, *perturbed],
-        resources={"metadata": {"path": str(path.parent)}},
+        extra_arguments=QUIET,
+        resources={"metadata": {"path": str(chapter.path.parent)}},
     ).execute(env=environment(setting))
     farthest, failures = 0, {}
     for new, old in zip(notebook.cells, stored.cells, strict=True):
@@ -128,27 +117,27 @@ def run(path, setting):
             if wrong:
                 failures[new.id] = wrong
             if far > LIMIT:
-                name = f"{path.name[:2]}-{new.id}-{setting.replace(' ', '-')}"
+                name = f"{chapter.number}-{new.id}-{setting.replace(' ', '-')}"
                 for pair in zip(pictures(old.outputs), pictures(new.outputs),
                                 strict=True):
                     save(name, *pair)
     return farthest, failures
 
 
-def row(path, setting, farthest, failures):
+def row(chapter, setting, farthest, failures):
     """One line of the table, and below it what went wrong, cell by cell."""
     texts, errors = (
         sum(any(each.startswith(signs) for each in told)
             for told in failures.values())
         for signs in (("+", "-"), "raises "))
-    line = (f"{path.name[:2]}  {setting:28} pictures {farthest:5.2f}   "
+    line = (f"{chapter.number}  {setting:28} pictures {farthest:5.2f}   "
             f"text {texts:2}   errors {errors:2}")
     return "\n".join([line, *(f"      {cell}: {each[:160]}"
                               for cell, told in failures.items()
                               for each in told[:12])])
 
 
-def main(paths, jobs):
+def main(chosen, jobs=2):
     """Run each chapter under each setting; whether any of them failed."""
     why = sift({setting: probe(setting) for setting in SETTINGS})
     for setting, reason in why.items():
@@ -156,9 +145,9 @@ def main(paths, jobs):
               f"    run: {setting}", flush=True)
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
-        started = {pool.submit(run, path, setting): (path, setting)
+        started = {pool.submit(run, chapter, setting): (chapter, setting)
                    for setting in SETTINGS if not why[setting]
-                   for path in paths}
+                   for chapter in chosen}
         for done in as_completed(started):
             try:
                 farthest, failures = done.result()
@@ -171,9 +160,4 @@ def main(paths, jobs):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("chapters", nargs="*", type=Path)
-    given = parser.parse_args()
-    chapters = given.chapters or sorted(Path("book").glob("*.ipynb"))
-    sys.exit(main(chapters, given.jobs))
+    sys.exit(main([*map(chapter, sys.argv[1:])] or chapters()))

@@ -8,11 +8,11 @@ slide that does not hold what stands on it is an error.
 import argparse
 import sys
 
-import nbformat
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
-from course.paths import BOOK, ROOT
+from course.chapter import chapters
+from course.paths import BUILD
 from course.sheets import sheets
 from tools.browser import launch
 from tools.slides.choose import choose
@@ -38,21 +38,20 @@ FULL = """async () => {
     return found }"""
 
 
-def slides(path):
-    """The slides of a notebook, and the page that holds them."""
-    notebook = nbformat.read(path, as_version=4)
-    chosen = choose(notebook, sheets()[path.name[:2]])
+def slides(chapter):
+    """The slides of a chapter, and the page that holds them."""
+    chosen = choose(chapter.notebook, sheets()[chapter.number])
     return chosen, draw(chosen, chosen[0].title)
 
 
-def publish(browser, path, folder):
+def publish(browser, chapter, folder):
     """Write HTML and PDF to `folder`; -> in words, what they are.
 
     ValueError: slides that are too full, by number.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    chosen, html = slides(path)
-    page, paper = (folder / f"{path.stem}.{kind}" for kind in ("html", "pdf"))
+    chosen, html = slides(chapter)
+    page, paper = (folder / f"{chapter}.{kind}" for kind in ("html", "pdf"))
     page.write_text(html, "utf-8")
     tab = browser.new_page(viewport={"width": 1280, "height": 720})
     try:
@@ -76,18 +75,19 @@ def main():
     ask = argparse.ArgumentParser()
     ask.add_argument("chapter", nargs="?", default="??")
     asked = ask.parse_args().chapter
-    paths = sorted(BOOK.glob(f"{asked}_*.ipynb"))
-    if not paths:
+    chosen = [chapter for chapter in chapters()
+              if asked in ("??", chapter.number)]
+    if not chosen:
         sys.exit(f"no chapter {asked}: CHAPTER takes its number, as in 04")
     failed = 0
     with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
             sys.exit("no browser: run `.venv/bin/playwright install chromium`")
-        for path in paths:
+        for chapter in chosen:
             try:
-                print(f"{path.stem}: "
-                      + publish(browser, path, ROOT / "_build" / "slides"),
+                print(f"{chapter}: "
+                      + publish(browser, chapter, BUILD / "slides"),
                       flush=True)
             except ValueError as error:
                 print(error, file=sys.stderr, flush=True)

@@ -1,0 +1,54 @@
+"""make rename: a name changes where it is meant, and nowhere else."""
+
+import pytest
+
+from tools import rename
+
+
+@pytest.mark.parametrize("before, after", [
+    ("x = causal_mask(3)                  # (3, 3)",
+     "x = look_back_mask(3)               # (3, 3)"),
+    ("x = causal_mask(3)  # causal_mask",
+     "x = look_back_mask(3)  # look_back_mask"),
+    ("say('what does causal_mask see?', my_causal_mask, x.causal_mask)",
+     "say('what does look_back_mask see?', my_causal_mask, x.causal_mask)"),
+    ("functions('09').causal_mask(3) @ CHAPTER.causal_mask(3)",
+     "functions('09').look_back_mask(3) @ CHAPTER.look_back_mask(3)"),
+    ("ANSWER = '''\nreturn causal_mask(n) & x\n'''",
+     "ANSWER = '''\nreturn look_back_mask(n) & x\n'''"),
+    ("class Model:\n    def causal_mask(self):\n        return self.causal_mask",
+     "class Model:\n    def causal_mask(self):\n        return self.causal_mask")])
+def test_code(before, after):
+    assert rename.code(before, "causal_mask", "look_back_mask") == after
+
+
+@pytest.mark.parametrize("before, after", [
+    ("To look: `look(x)` or look(3), as `F.look` does.",
+     "To look: `read(x)` or read(3), as `F.look` does."),
+    ("`x = look` is `looking`", "`x = read` is `looking`")])
+def test_a_word_of_english_counts_in_code_alone(before, after):
+    assert rename.prose(before, "look", "read") == after
+
+
+@pytest.mark.parametrize("old, new, reason", [
+    ("causal_mask", "held back", "'held back' is no name in Python"),
+    ("causal_mask", "class", "'class' is no name in Python"),
+    ("causal_mask", "sum", "sum is a name of Python's own"),
+    ("gone", "held_back", "no chapter defines gone"),
+    ("causal_mask", "softmax", "softmax is used already: ")])
+def test_what_would_break_something_is_refused(old, new, reason):
+    with pytest.raises(SystemExit, match=f"Nothing is renamed: {reason}"):
+        rename.main(old, new)
+
+
+def test_a_file_is_written_anew(tmp_path, monkeypatch, capsys):
+    """Every file that names it; the history of releases stays."""
+    page, history = tmp_path / "README.md", tmp_path / rename.HISTORY
+    for path in page, history:
+        path.write_text("See causal_mask, x.causal_mask.", "utf-8")
+    monkeypatch.setattr(rename, "ROOT", tmp_path)
+    rename.main("causal_mask", "look_back_mask")
+    assert page.read_text("utf-8") == "See look_back_mask, x.causal_mask."
+    assert "causal_mask" in history.read_text("utf-8")
+    assert capsys.readouterr().out.startswith(
+        "README.md: 2 places, 1 of them left as they are\n")
