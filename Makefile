@@ -1,15 +1,14 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
-CHAPTERS := $(notdir $(basename $(wildcard book/$(or $(CHAPTER),??)_*.ipynb)))
 
-.PHONY: book test check battery experiments paths refresh rename lint serve pdf slides assignments grades questions colab portable help
+.PHONY: book test check battery experiments paths refresh rename lint serve pdf slides assignments grades nbgrader questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
 	@echo "make test         run every notebook and compare; then tests/: 4 minutes"
 	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
-	@echo "make check        no notebook, no browser, no edition: 40 seconds"
+	@echo "make check        no notebook, no browser: 40 seconds"
 	@echo "make refresh      write what is generated, run every notebook in place"
 	@echo "                  (CHAPTER=04 to run one)"
 	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
@@ -20,9 +19,11 @@ help:
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
 	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one)"
-	@echo "make assignments  student editions, in grading/release (CHAPTER=04 for one;"
+	@echo "make assignments  student editions, in release/ of a folder outside the"
+	@echo "                  clone, which COURSE_FOLDER=... names (CHAPTER=04 for one;"
 	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
+	@echo "make nbgrader     set up nbgrader, to grade its own way"
 	@echo "make questions    quiz questions for Moodle and Canvas, in _build/questions"
 	@echo "                  (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
@@ -42,7 +43,7 @@ check: .venv/ready
 	@$(BIN)/python -m pytest $(if $(CHAPTER),--chapter $(CHAPTER)) tests \
 	  $(addprefix --ignore tests/site/test_,pages.py predictions.py \
 	    search.py glossary.py paper.py explorables.py) \
-	  --ignore tests/teaching/test_editions.py
+	  --ignore tests/teaching/test_nbgrader.py
 
 battery: .venv/ready
 	@$(BIN)/python -m tools.battery $(CHAPTER)
@@ -74,8 +75,9 @@ pdf: book
 slides: .venv/ready
 	@$(BIN)/python -m tools.slides $(CHAPTER)
 
-assignments: .nbgrader/ready
-	@$(BIN)/python -m tools.homework $(CHAPTERS) $(if $(NEW),--new) \
+# COURSE_FOLDER, given to make, is in the environment of both programs.
+assignments: .venv/ready
+	@$(BIN)/python -m tools.homework $(CHAPTER) $(if $(NEW),--new) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
 	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
 
@@ -85,6 +87,8 @@ grades: .venv/ready
 	  $(if $(COLUMN),--column "$(COLUMN)") \
 	  $(if $(EDITION),--edition "$(EDITION)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
+
+nbgrader: .nbgrader/ready
 
 questions: .venv/ready
 	@$(BIN)/python -m tools.quiz $(CHAPTER)
@@ -102,11 +106,11 @@ portable: .venv/ready
 	@$(BIN)/python -m pip install -r requirements.txt
 	@touch $@
 
-# For teachers: more than 100 packages, kept apart from the course's own.
-.nbgrader/ready: .venv/ready grading/requirements.txt
+# More than 100 packages, kept apart from the course's own.
+.nbgrader/ready: .venv/ready tools/homework/nbgrader/requirements.txt
 	@echo "Setting up .nbgrader: once, a minute."
 	@$(PYTHON) -m venv .nbgrader
-	@.nbgrader/bin/python -m pip install -r grading/requirements.txt
+	@.nbgrader/bin/python -m pip install -r tools/homework/nbgrader/requirements.txt
 	@JUPYTER_PATH=.nbgrader/share/jupyter \
 	  $(BIN)/python -m ipykernel install --prefix .nbgrader  # grades with torch
 	@touch $@

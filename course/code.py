@@ -62,6 +62,18 @@ def closure(wanted: Iterable[str],
     return reached
 
 
+def needed(names: Iterable[str],
+           statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The imports, functions and classes that names lead to, in order."""
+    kept = [node for node in statements if isinstance(node, KEPT)]
+    needs: dict[str, set[str]] = {}
+    for node in kept:
+        for name in bound(node):
+            needs.setdefault(name, set()).update(used(node))
+    reached = closure(names, needs)
+    return [node for node in kept if reached & {*bound(node)}]
+
+
 def reads_and_defines(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell reads from outside itself, and those it defines."""
     def inner(table: symtable.SymbolTable) -> Iterator[str]:

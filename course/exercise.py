@@ -118,16 +118,14 @@ class Exercise:
             raise ValueError(f"exercise {number}: its caption does not say"
                              " (kind; minutes; difficulty; points)")
         self.kind = terms["kind"]
-        self.minutes, self.difficulty, self.points = map(int, terms.group(
-            "minutes", "difficulty", "points"))
+        self.minutes, self.difficulty = map(int, terms.group(
+            "minutes", "difficulty"))
+        self.points: float = self.grade.metadata.nbgrader.points
+        self.name = next(node.name        # of the function that it asks for
+                         for node in ast.parse(self.solution.source).body
+                         if isinstance(node, ast.FunctionDef))
         line = PROMISES.search(self.statement)
         self.promises = {*line[1].rstrip(".").split("; ")} if line else set()
-
-    @property
-    def name(self) -> str:
-        """Of the function that it asks for."""
-        return next(node.name for node in ast.parse(self.solution.source).body
-                    if isinstance(node, ast.FunctionDef))
 
     @property
     def body(self) -> str:

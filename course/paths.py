@@ -1,11 +1,15 @@
 """Where things lie in the clone."""
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
 BUILD = ROOT / "_build"
 ANSWERS = ROOT / "tests" / "exercises"          # right and wrong, as data
+# Editions and grades: other people's work, so never in the clone.
+COURSE_FOLDER = Path(os.environ.get("COURSE_FOLDER")
+                     or "~/inside-the-transformer-course").expanduser()
 
 
 def chapter_paths() -> list[Path]:

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from course.chapter import chapters
-from course.exercise import numbers, trio
+from course.code import bound, used
+from course.exercise import TERMS, numbers, trio
 from course.paths import ROOT
 from course.sheets import GRADING
 from tests.support import submissions
@@ -131,9 +132,8 @@ def test_the_edition_that_was_handed_out_grades(graded, tmp_path, capsys):
     check.source = check.source.replace('print(verdict("0.1", check_0_1))',
                                         'print("0.1 correct in its term")')
     grade.source = "assert head_scores"
-    source = tmp_path / "source" / CHAPTER.path.name
-    editions.write(frozen, source)
-    label = handed.keep(tmp_path, source, source).name
+    editions.make_editions(tmp_path, {CHAPTER.name: frozen})
+    [label] = handed.editions(tmp_path, CHAPTER.name)
     student.cells[0].source += f"\n\nEdition {label}"
     trio(student.cells, "0.1")[0].source = submissions.function(
         "0.1", "return 0")
@@ -276,26 +276,28 @@ def test_an_archive_is_read_as_a_folder(tmp_path):
 @each_chapter
 def test_the_teachers_copy(chapter):
     """Its exercises, and the part of its lesson that they lean on."""
-    chapter = roles.Chapter(chapter)
-    assert [each.number for each in chapter.exercises] == numbers(chapter.notebook)
-    code, ours = chapter.leans_on([])
+    copied = roles.GradedChapter(chapter.path)
+    assert [exercise.number for exercise in copied.exercises] == numbers(
+        chapter.notebook)
+    code, ours = copied.leans_on([])
     names = {}
     exec(code, names)
     assert {"close", "verdict", "np"} <= set(ours) <= set(names)
-    taught = {name for node in chapter.lesson for name in roles.bound(node)}
-    for source in (code, *(part for each in chapter.exercises
-                           for part in (each.check, each.grade))):
-        assert roles.used(*roles.tree(source)) & taught <= set(names)
-    for exercise in chapter.exercises:
-        solution, check, grade = trio(chapter.code, exercise.number)
-        assert exercise.points == grade.metadata.nbgrader.points > 0
+    assert names["close"](1.0, 1.0)                 # outside verdict as well
+    taught = {name for node in copied.lesson for name in bound(node)}
+    for source in (code, *(cell.source for exercise in copied.exercises
+                           for cell in (exercise.check, exercise.grade))):
+        assert used(*roles.tree(source)) & taught <= set(names)
+    for exercise in copied.exercises:
+        stated = int(TERMS.search(exercise.statement)["points"])
+        assert exercise.points == stated > 0
         assert exercise.name not in names           # no answer comes with it
-        assert f"def {exercise.name}(" in solution.source
-        assert roles.strange(solution.source) == []
+        assert f"def {exercise.name}(" in exercise.solution.source
+        assert roles.strange(exercise.solution.source) == []
 
 
 def test_only_what_an_answer_needs_is_loaded():
-    chapter = roles.Chapter(CHAPTER)
+    chapter = roles.GradedChapter(CHAPTER.path)
     assert "import torch" not in chapter.leans_on(["return 1"])[0]
     code, ours = chapter.leans_on(["return torch.tensor(flops(1))"])
     assert "import torch" in code and "def flops" in code
@@ -326,12 +328,13 @@ def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
     one.marks = {"0.1": grades.Mark(2, "0.1 correct"),
                  "0.2": grades.Mark(0, '0.2 not <b> \\"\n9')}
     other = grades.Report(collect.Submission(platform, "9", "Eve", "x"))
-    got, filled, left = report.fill(roles.Chapter(CHAPTER), [one, other], sheet)
+    copied = roles.GradedChapter(CHAPTER.path)
+    got, filled, left = report.fill(copied, [one, other], sheet)
     assert got == platform and left == [other]
     assert filled[-2] == want
     assert filled[0] == rows[0] and filled[-1] == rows[-1]
     one.marks = {"0.1": grades.Mark(None, "0.1 missing")}
-    _, filled, _ = report.fill(roles.Chapter(CHAPTER), [one], sheet)
+    _, filled, _ = report.fill(copied, [one], sheet)
     assert filled[-2][3:6] == rows[-2][3:6]             # missing is not zero
 
 
@@ -341,7 +344,8 @@ def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
 def test_a_sheet_that_cannot_be_filled(tmp_path, head, words):
     report.write(tmp_path / "sheet.csv", [head])
     with pytest.raises(report.UnknownSheet, match=words):
-        report.fill(roles.Chapter(CHAPTER), [], tmp_path / "sheet.csv")
+        report.fill(roles.GradedChapter(CHAPTER.path), [],
+                    tmp_path / "sheet.csv")
 
 
 def test_cells_are_read_by_many_at_once():

@@ -5,6 +5,7 @@ import copy
 import re
 from functools import partial
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from course.paths import ROOT
 from course.sheets import HOMEWORK
 from tests.support.book import each_chapter
 from tools.battery import battery
+from tools.grading import cells, handed
 from tools.homework import editions, sheet, teacher, variants
 from tools.homework.comparison import first_wrong
 
@@ -30,7 +32,8 @@ def course_seed(monkeypatch):
 
 
 def varied(chapter):
-    return [number for number in numbers(chapter.notebook) if number in variants.TABLE]
+    return [number for number in numbers(chapter.notebook)
+            if number in variants.TABLE]
 
 
 @each_chapter
@@ -182,24 +185,23 @@ def test_the_teachers_sheet():
     assert "2: one slip" not in text and "layer normalization; batch" in text
 
 
-def test_the_command_makes_both(tmp_path, monkeypatch, capsys):
-    def made(course, names, notebooks, new):
-        folder = course / "editions" / names[0] / "1.0.0-1234567"
-        folder.mkdir(parents=True)
-        (folder / "edition.json").write_text('{"made": ""}')
-        return [folder / "x.ipynb"]
-
-    monkeypatch.setattr(editions, "make_editions", made)
-    editions.main([CHAPTER.stem, "--only", "4.2", "--course", str(tmp_path)])
-    edition, page = capsys.readouterr().out.split()
-    assert page.endswith("04_layer_normalization_homework/1.0.0-1234567/"
-                         "for_teachers.html")
-    assert "for teachers</h1>" in (ROOT / page).read_text("utf-8")
-    for wrong, said in (([], "no such chapter"), (
-            ["00_x", "01_x", "--due", "2027-01-15"], "of one chapter"), (
-            [CHAPTER.stem, "--only", "9.1"], "has no exercise 9.1")):
-        with pytest.raises(SystemExit, match=said):
-            editions.main([*wrong, "--course", str(tmp_path)])
+def test_the_command_makes_both(tmp_path, capsys):
+    course = "--course", str(tmp_path)
+    editions.main([CHAPTER.number, "--only", "4.2", *course])
+    edition, page = map(Path, capsys.readouterr().out.splitlines())
+    name = f"{CHAPTER.name}_homework"
+    assert edition == tmp_path / "release" / name / f"{name}.ipynb"
+    [kept] = handed.editions(tmp_path, name).values()
+    assert page == kept.with_name("for_teachers.html")
+    assert "for teachers</h1>" in page.read_text("utf-8")
+    assert [exercise.number for exercise
+            in cells.GradedChapter(kept).exercises] == ["4.2"]
+    for wrong, words in (
+            (["99"], "no chapter 99"),
+            (["--due", "2027-01-15"], "of one chapter"),
+            ([CHAPTER.number, "--only", "9.1"], "has no exercise 9.1")):
+        with pytest.raises(SystemExit, match=words):
+            editions.main([*wrong, *course])
 
 
 def test_the_page_counts_the_variants():

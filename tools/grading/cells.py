@@ -3,10 +3,15 @@
 import ast
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
-KEPT = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+from course.chapter import Chapter
+from course.code import bound, needed, used
+from course.exercise import Exercise, exercises, trio
+
 SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 MAGIC = re.compile(r"(?m)^[%!].*$")
 ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
@@ -17,19 +22,12 @@ STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
            "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
 
 
+# Of a submission, which need not be sound: (kind, names it goes by, source).
+Submitted = list[tuple[str, set[str], str]]
+
+
 class NotANotebook(ValueError):
     """In words, why."""
-
-
-@dataclass
-class Exercise:
-    """A coding exercise of the teacher's copy."""
-    number: str
-    name: str                           # of the function that it asks for
-    points: float
-    statement: str
-    check: str
-    grade: str
 
 
 @dataclass
@@ -40,8 +38,8 @@ class Answer:
     look: list[str] = field(default_factory=list)
 
 
-def read(data):
-    """The cells of a notebook: [(kind, names it goes by, source)]."""
+def read(data: bytes) -> Submitted:
+    """The cells of a notebook. Raises NotANotebook."""
     try:
         cells = json.loads(data)["cells"]
         return [(cell["cell_type"], identity(cell), "".join(cell["source"]))
@@ -55,13 +53,13 @@ def read(data):
         raise NotANotebook("not a notebook of version 4") from None
 
 
-def identity(cell):
+def identity(cell: dict) -> set[str]:
     """Its grade_id and its id: editors keep the one or the other."""
     own = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
     return {name for name in (own, cell.get("id")) if isinstance(name, str)}
 
 
-def tree(source):
+def tree(source: str) -> list[ast.stmt]:
     """Its statements; none where Python cannot read it."""
     try:
         with PARSING:
@@ -70,117 +68,70 @@ def tree(source):
         return []
 
 
-def plain(source):
+def plain(source: str) -> str:
     """Without the lines that only a notebook understands: %magic, !command."""
     return MAGIC.sub("", source)
 
 
-def defines(source, name):
+def defines(source: str, name: str) -> bool:
     """Does it define the function, or try to?"""
-    found = [node for node in tree(source)
-             if isinstance(node, ast.FunctionDef) and node.name == name]
-    return bool(found or re.search(rf"(?m)^def {name}\b", source))
+    return any(isinstance(node, ast.FunctionDef) and node.name == name
+               for node in tree(source)) or bool(
+                   re.search(rf"(?m)^def {name}\b", source))
 
 
-class Chapter:
-    """The teacher's own copy of a chapter."""
+class GradedChapter(Chapter):
+    """The teacher's own copy of a chapter, by which answers are graded.
 
-    def __init__(self, path):
-        self.path, self.number = path, path.name[:2]
-        cells = read(path.read_bytes())
-        self.title = next(source for _, _, source in cells).partition("\n")[0]
-        self.title = self.title.removeprefix("# ")
-        code = {name: source for kind, names, source in cells
-                if kind == "code" for name in names}
-        points = {cell["id"]: cell["metadata"]["nbgrader"]["points"]
-                  for cell in json.loads(path.read_bytes())["cells"]
-                  if "points" in cell["metadata"].get("nbgrader", {})}
-        self.exercises = []
-        for name in code:
-            if not (found := SOLUTION.fullmatch(name)):
-                continue
-            number = ".".join(found.groups())
-            statement = next(source for kind, _, source in cells
-                             if kind == "markdown"
-                             and f"**Exercise {number}**" in source)
-            asked = next(node.name for node in tree(code[name])
-                         if isinstance(node, ast.FunctionDef))
-            check, grade = (name.replace("solution", part)
-                            for part in ("check", "grade"))
-            self.exercises.append(Exercise(
-                number, asked, points[grade], statement, code[check],
-                code[grade]))
-        taken = {f"{part}-{exercise.number.replace('.', '-')}"
-                 for exercise in self.exercises
-                 for part in ("solution", "check", "grade")}
-        self.text = {node: written(node, source)
-                     for name, source in code.items() if name not in taken
-                     for node in tree(source) if isinstance(node, KEPT)}
-        self.lesson = [*self.text]
-        self.judges = [name for node in tree(code["verdict"])
-                       if isinstance(node, KEPT) for name in bound(node)]
-        self.edition = stamp(cells)
+    What is to be parsed is parsed here: many threads ask for it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.exercises = exercises(self)
+        self.edition = stamp([("markdown", set(), cell.source)
+                              for cell in self.markdown])
+        self.judging = tree(self.cell("verdict").source)
+        self.tested = used(*self.judging, *(
+            node for exercise in self.exercises
+            for cell in (exercise.check, exercise.grade)
+            for node in tree(cell.source)))
+        own = {"verdict", *(cell.id for exercise in self.exercises
+                            for cell in trio(self.code, exercise.number))}
+        self.lesson = [node for cell in self.code if cell.id not in own
+                       for node in tree(cell.source)]
 
     @property
-    def most(self):
+    def most(self) -> float:
+        """Points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
-    def leans_on(self, sources):
+    def leans_on(self, sources: Iterable[str]) -> tuple[str, list[str]]:
         """The part of the lesson that answers, checks and grades need.
 
         -> its code, and those of its names that no answer may change: what
         it imports, and what judges. PyTorch takes two seconds to load, and
         many exercises do without.
         """
-        kept = self.needed(sources)
-        ours = {name for node in kept for name in bound(node)
-                if isinstance(node, ast.Import | ast.ImportFrom)
-                or name in self.judges}
-        return ast.unparse(ast.Module(kept, [])), sorted(ours)
-
-    def needed(self, sources):
-        """The same as statements of Python, in their order."""
-        wanted = {word for source in sources
-                  for word in re.findall(r"\w+", source)} | {*self.judges}
-        for exercise in self.exercises:
-            wanted |= used(*tree(exercise.check), *tree(exercise.grade))
-        kept = []
-        while more := [node for node in self.lesson if node not in kept
-                       and wanted & {*bound(node)}]:
-            kept += more
-            wanted |= used(*more)
-        return [node for node in self.lesson if node in kept]
+        words = {word for source in sources
+                 for word in re.findall(r"\w+", source)}
+        kept = needed(words | self.tested, self.lesson)
+        imports = [node for node in kept
+                   if isinstance(node, ast.Import | ast.ImportFrom)]
+        ours = {name for node in [*imports, *self.judging]
+                for name in bound(node)}
+        code = ast.unparse(ast.Module([*kept, *self.judging], []))
+        return code, sorted(ours)
 
 
-def stamp(cells):
+def stamp(cells: Submitted) -> str:
     """The edition that a notebook says it is; nothing if it says none."""
-    found = (STAMP.search(source) for kind, _, source in cells
-             if kind == "markdown")
-    return next((each[1] for each in found if each), "")
+    matches = (STAMP.search(source) for kind, _, source in cells
+               if kind == "markdown")
+    return next((match[1] for match in matches if match), "")
 
 
-def written(node, source):
-    """A statement as it stands in its cell, comments and all."""
-    first = min([node, *getattr(node, "decorator_list", [])],
-                key=lambda each: each.lineno)
-    lines = plain(source).splitlines()[first.lineno - 1:node.end_lineno]
-    return "\n".join(lines)
-
-
-def bound(node):
-    """The names that an import, a function or a class gives a value."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return [alias.asname or alias.name.partition(".")[0]
-                for alias in node.names]
-    return [node.name]
-
-
-def used(*nodes):
-    return {each.id for node in nodes for each in ast.walk(node)
-            if isinstance(each, ast.Name)}
-
-
-def answers(chapter, cells):
+def answers(chapter: GradedChapter, cells: Submitted) -> dict[str, Answer]:
     """{number: its Answer} of a submission."""
     code = [(names, source) for kind, names, source in cells
             if kind == "code"]
@@ -188,7 +139,7 @@ def answers(chapter, cells):
             for exercise in chapter.exercises}
 
 
-def answer(exercise, code):
+def answer(exercise: Exercise, code: list[tuple[set[str], str]]) -> Answer:
     """Its cell, by name; or, where the metadata are lost, by the function.
 
     Of several copies the last one counts that was worked on, as it would
@@ -198,44 +149,45 @@ def answer(exercise, code):
     defining = [source for _, source in code
                 if defines(source, exercise.name)]
     named = [source for names, source in code if own in names]
-    found = defining or named
-    if not found:
+    candidates = defining or named
+    if not candidates:
         return Answer(None)
     notes = []
     if not named:
         notes.append("metadata lost, found by the name of its function")
-    if len(found) > 1:
-        notes.append(f"{len(found)} cells answer it, the last one that was"
+    if len(candidates) > 1:
+        notes.append(f"{len(candidates)} cells answer it, the last one that was"
                      " worked on was graded")
-    source = ([*filter(worked_on, found)] or found)[-1]
+    source = ([*filter(worked_on, candidates)] or candidates)[-1]
     if plain(source) != source:
         notes.append("lines that begin with % or ! were left out")
     return Answer(plain(source), notes, strange(source))
 
 
-def worked_on(source):
+def worked_on(source: str) -> bool:
+    """Is it more than the cell that was handed out?"""
     return "raise NotImplementedError" not in source
 
 
-def strange(source):
+def strange(source: str) -> list[str]:
     """Names that an answer to an exercise seldom has any business with."""
-    found = []
+    names = []
     for node in ast.walk(ast.Module(tree(source), [])):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names
+            names += [alias.name for alias in node.names
                       if alias.name.partition(".")[0] not in ORDINARY]
         elif isinstance(node, ast.ImportFrom):
             root = (node.module or "").partition(".")[0]
-            found += [node.module or "."] if root not in ORDINARY else []
+            names += [node.module or "."] if root not in ORDINARY else []
         elif isinstance(node, ast.Attribute):
             if node.attr.startswith("_") or isinstance(node.ctx, ast.Store):
-                found.append(f".{node.attr}")
+                names.append(f".{node.attr}")
         elif isinstance(node, ast.Name):
             if node.id in STRANGE or node.id.startswith("__"):
-                found.append(node.id)
+                names.append(node.id)
         elif isinstance(node, ast.Global):
-            found += [f"global {name}" for name in node.names]
+            names += [f"global {name}" for name in node.names]
         elif isinstance(node, ast.FunctionDef) and (
                 node.name in ("close", "verdict", "where_it_stops")):
-            found.append(node.name)
-    return sorted(set(found))
+            names.append(node.name)
+    return sorted(set(names))

@@ -5,7 +5,8 @@ python -m tools.grading 04 FOLDER_OR_ZIP [--gradebook SHEET.csv]
 Runs the teacher's lesson, each student's answers in a sandbox of their own,
 and the teacher's checks and hidden tests: those of the edition that was handed
 out (tools/grading/handed.py), whatever the chapter has become. Writes tables
-for Moodle and Canvas and a page for each student, in grading/grades/.
+for Moodle and Canvas and a page for each student, in grades/ of the course
+folder.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course.paths import ROOT
+from course.paths import COURSE_FOLDER, chapter_path
 from tools.grading import cells, collect, handed, report, sandbox
 
 WHERE = {"answer": "its cell", "check": "its check", "grade": "the tests"}
@@ -211,7 +212,7 @@ def arguments(given):
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--sandbox", choices=sandbox.WAYS)
     parser.add_argument("--edition")
-    parser.add_argument("--course", type=Path, default=ROOT / "grading")
+    parser.add_argument("--course", type=Path, default=COURSE_FOLDER)
     parser.add_argument("--to", type=Path)
     return parser.parse_args(given)
 
@@ -227,19 +228,19 @@ def said_editions(submissions):
 
 def main(given=None):
     asked = arguments(given)
-    found = [*(ROOT / "book").glob(f"{asked.chapter}_*.ipynb")]
-    if len(found) != 1 or not asked.submissions:
+    if not asked.chapter or not asked.submissions:
         sys.exit("say which: make grades CHAPTER=04 SUBMISSIONS=folder-or-zip")
     try:
+        path = chapter_path(asked.chapter)
         submissions = collect.collect(asked.submissions)
         if not submissions:
             sys.exit(f"nobody handed in anything in {asked.submissions}")
         edition = handed.choose(asked.course, asked.chapter,
                                 said_editions(submissions), asked.edition)
-        chapter = cells.Chapter(edition or found[0])
+        chapter = cells.GradedChapter(edition or path)
         print(f"graded by edition {chapter.edition}" if edition else
-              f"graded by the chapter as it is in {found[0].parent}: no"
-              " edition of it was made here")
+              f"graded by the chapter as it is in {path.parent}: no edition"
+              f" of it is in {asked.course}")
         with sandbox.working(asked.sandbox) as way:
             print(f"{len(submissions)} submissions, each in a sandbox of"
                   f" {way.name}", flush=True)

@@ -90,7 +90,7 @@ def comment(one):
 
 def canvas(chapter, reports):
     """Without those that were not graded: an empty cell deletes a grade."""
-    yield ["Student", "ID", "Section", chapter.title]
+    yield ["Student", "ID", "Section", chapter.heading]
     yield ["    Points Possible", "", "", number(chapter.most)]
     for one in reports:
         if one.points is not None:
@@ -116,7 +116,7 @@ def fill(chapter, reports, sheet, column=None):
         column = column or "Grade"
     elif len(head) > 2 and "Student" in head[0] and "ID" in head[1]:
         platform, identity, name = "canvas", 1, 0
-        column = column or chapter.title
+        column = column or chapter.heading
     else:
         raise UnknownSheet(
             f"{sheet.name} is no sheet of Moodle's (a column Identifier; the"
@@ -186,7 +186,7 @@ def page(chapter, one, stated):
             f"{stated[exercise.number]}\n{own if code else ''}</section>\n")
     total = "not graded" if one.points is None else (
         f"{number(one.points)} of {number(chapter.most)} points")
-    title = f"{chapter.title}: {total}"
+    title = f"{chapter.heading}: {total}"
     first = "" if one.marks else f"<p>{escape(' '.join(one.lines))}</p>"
     return f"""<!doctype html>
 <html lang="en">

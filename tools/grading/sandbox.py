@@ -188,9 +188,9 @@ def run(way, chapter, answers, seconds):
                  "patience": patience, "memory": MEMORY,
                  "exercises": len(asked)})
     for exercise in asked:
-        job += frame({"number": exercise.number, "check": exercise.check,
+        job += frame({"number": exercise.number, "check": exercise.check.source,
                       "answer": answers[exercise.number]})
-        job += frame(exercise.grade)
+        job += frame(exercise.grade.source)
     program = (HERE / "worker.py").read_text("utf-8")
     try:
         done = way.start(way.python, "-I", "-c", program, data=job,

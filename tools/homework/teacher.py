@@ -81,8 +81,8 @@ def section(task, stated):
     source = task.cells[1].source.partition("\n")[2]
     lines = [line for line in source.splitlines()
              if line.strip() not in ("### BEGIN SOLUTION", "### END SOLUTION")]
-    return (f"<section>\n<h2>Exercise {exercise.number}: {task.kind},"
-            f" {task.minutes} minutes, {task.points:g} points</h2>\n"
+    return (f"<section>\n<h2>Exercise {exercise.number}: {exercise.kind},"
+            f" {exercise.minutes} minutes, {exercise.points:g} points</h2>\n"
             f"{changed}{stated}\n<h3>Solution</h3>\n<pre tabindex=0><code>"
             f"{escape(chr(10).join(lines), False)}</code></pre>\n"
             "<h3>Common wrong answers</h3>\n"
@@ -99,13 +99,12 @@ def page(sheet):
     sections = [section(task, stated[task.exercise.number])
                 for task in sheet.tasks]
     derived = [task.exercise.number for task in sheet.tasks
-               if "derive" in task.kind]
+               if task.is_derived]
     if derived:
         sections.append(RUBRIC.format(numbers=", ".join(derived), table=rows(
             ("level", "what the paper shows"), LEVELS)))
-    title = f"{sheet.title}: homework, for teachers"
+    title = f"{sheet.chapter.heading}: homework, for teachers"
     due = f"Due on {sheet.due}. " if sheet.due else ""
-    points = sum(task.points for task in sheet.tasks)
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -113,7 +112,7 @@ def page(sheet):
 <title>{escape(title)}</title>
 <style>{STYLE}</style>
 <h1>{escape(title)}</h1>
-<p>{due}{points:g} points, about {sum(t.minutes for t in sheet.tasks)} minutes.
+<p>{due}{sheet.points:g} points, about {sheet.minutes} minutes.
 Keep this page from students.</p>
 {"".join(sections)}</html>
 """

@@ -197,7 +197,6 @@ def cases(exercise, names, published, key, show=False):
     show: two short ones to be read, in place of eight.
     """
     right, close = names[exercise.name], names["close"]
-    close.off = 0                       # as verdict begins
     apart, alike = [], []
     for given in draws(exercise, key):
         given = mapped(rounded, given) if show else given
