@@ -14,7 +14,8 @@ help:
 	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
-	@echo "make lint         ruff, spelling, rights of the workflows"
+	@echo "make lint         ruff, spelling, types, rights of the workflows; words,"
+	@echo "                  lines, minutes and prose of each chapter (CHAPTER=04)"
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
@@ -63,7 +64,9 @@ rename: .venv/ready
 lint: .venv/ready
 	@$(BIN)/ruff check .
 	@$(BIN)/codespell . .github/
+	@$(BIN)/python -W error -m mypy course
 	@$(BIN)/zizmor --offline -q --min-severity=medium .github
+	@$(BIN)/python -m tools.form $(CHAPTER)
 
 serve: book
 	@echo "http://localhost:$(PORT)  (stop with Ctrl-C)"

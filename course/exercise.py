@@ -118,8 +118,8 @@ class Exercise:
             raise ValueError(f"exercise {number}: its caption does not say"
                              " (kind; minutes; difficulty; points)")
         self.kind = terms["kind"]
-        self.minutes, self.difficulty = map(int, terms.group(
-            "minutes", "difficulty"))
+        self.minutes, self.difficulty, self.stated_points = map(
+            int, terms.group("minutes", "difficulty", "points"))
         self.points: float = self.grade.metadata.nbgrader.points
         self.name = next(node.name        # of the function that it asks for
                          for node in ast.parse(self.solution.source).body

@@ -71,7 +71,7 @@ def seed():
     if not SEED.exists():
         SEED.parent.mkdir(parents=True, exist_ok=True)
         SEED.touch(mode=0o600)
-        SEED.write_text(secrets.token_hex(16) + "\n")
+        SEED.write_text(secrets.token_hex(16) + "\n", "utf-8")
         print(f"A seed for variants is now in {SEED}: keep it, and secret.")
     return SEED.read_text("utf-8").strip()
 

@@ -109,8 +109,8 @@ def asked(notebook, page):
         if cell.cell_type == "markdown":
             text = cell.source
             if "**Predict " in text:
-                prediction = read(text)
-                text = prediction.before
+                current = read(text)
+                text = current.before
             if found := HEADING.search(text):
                 heading, above = found[1].strip(), []
                 text = text[found.end():]

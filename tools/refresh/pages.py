@@ -61,7 +61,7 @@ def renewed(path: Path) -> Chapter:
     work = 0
     for exercise in exercises(chapter):
         work += exercise.minutes
-        exercise.grade.metadata["nbgrader"]["points"] = exercise.points
+        exercise.grade.metadata["nbgrader"]["points"] = exercise.stated_points
     for _ in range(2):                  # the line itself is read, too
         line = (f"**Time** about {stated_minutes(chapter)} minutes,"
                 f" and {work} more for the exercises.")
@@ -77,7 +77,7 @@ def goal_rows(rows: str, chapter: Chapter) -> str:
                if not ((row_of := GOAL.match(row)) and row_of[2] in numbers)]
     return "".join(f"{row}\n" for row in [
         *(f"| {goals.get(exercise.number, WAITING)} | {exercise.number}"
-          f" | {exercise.minutes} | {exercise.points} |"
+          f" | {exercise.minutes} | {exercise.stated_points} |"
           for exercise in exercises(chapter)), *strange])
 
 
@@ -87,7 +87,7 @@ def times(chapter: Chapter) -> str:
     return (f"[The chapter]({chapter.path.name}) takes about"
             f" {stated_minutes(chapter)} minutes. Its exercises take"
             f" {sum(exercise.minutes for exercise in every)} and give"
-            f" {sum(exercise.points for exercise in every)} points.")
+            f" {sum(exercise.stated_points for exercise in every)} points.")
 
 
 def with_sheet(page: str, chapter: Chapter) -> str:

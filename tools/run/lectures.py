@@ -18,7 +18,8 @@ from pathlib import Path
 from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
 
-from course.chapter import Cell, Section, chapter, sections
+from course.chapter import Section, chapter, sections
+from course.code import Cell
 from course.sheets import LECTURES
 from tools.run.repeatable import QUIET  # before the first kernel
 
