@@ -2,7 +2,7 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 
-.PHONY: book test check battery experiments paths refresh rename lint serve pdf slides assignments grades nbgrader questions colab portable help
+.PHONY: book test check battery experiments paths refresh rename renumber lint serve pdf slides assignments grades nbgrader questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
@@ -12,6 +12,8 @@ help:
 	@echo "make refresh      write what is generated, run every notebook in place"
 	@echo "                  (CHAPTER=04 to run one)"
 	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
+	@echo "make renumber     AT=09: 09 and later ones move by one; NEW=topic puts a"
+	@echo "                  stub of a chapter there"
 	@echo "make battery      thousands of wrong answers: is each refused? (CHAPTER=04)"
 	@echo "make experiments  the longer runs behind some tables (CHAPTER=08 for one)"
 	@echo "make lint         ruff, spelling, types, rights of the workflows; words,"
@@ -60,6 +62,9 @@ refresh: .venv/ready
 
 rename: .venv/ready
 	@$(BIN)/python -m tools.rename $(OLD) $(NEW)
+
+renumber: .venv/ready
+	@$(BIN)/python -m tools.renumber $(AT) $(if $(NEW),--new $(NEW))
 
 lint: .venv/ready
 	@$(BIN)/ruff check .
