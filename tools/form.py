@@ -32,7 +32,7 @@ from course.chapter import (
 )
 from course.code import Cell
 from course.minutes import DISPLAY, INLINE, stated_minutes
-from course.sheets import SHEETS
+from course.sheets import LECTURES, SHEETS
 from tools.refresh import pages
 
 FOLDED = re.compile(
@@ -232,6 +232,10 @@ def main(numbers: list[str]) -> None:
                   " predictions")
     for path in pages.stale():
         print(f"warning: {path.name}: numbers are stale: make refresh")
+    plan = LECTURES.read_text("utf-8").partition("| week |")[2]
+    for each in chosen:
+        if not re.search(rf"(?m)^\|.*\b{each.number}\b", plan):
+            print(f"warning: {LECTURES.name}: no week reads {each.number}")
     if f"| {pages.WAITING} |" in SHEETS.read_text("utf-8"):
         print(f"warning: {SHEETS.name}: an exercise waits for its goal")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from course.paths import ROOT
 
 TEMPLATE = Path(__file__).with_suffix(".ipynb")
-ANSWERS = '''"""Answers to the exercises of chapter {number}, as in chapter_00.py."""
+ANSWERS = '''"""Answers to chapter {number}; chapter_00.py tells the form."""
 
 NUMBERS = {{"{n}.1": 2, "{n}.2": 4, "{n}.3": 6}}
 DOMAIN = {{number: lambda rng: () for number in NUMBERS}}

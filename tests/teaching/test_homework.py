@@ -77,7 +77,6 @@ def judged(exercise, source, wrapper=lambda answer, *given: answer(*given)):
 
 @each_chapter
 def test_the_published_solution_fails_a_variant(chapter):
-    assert len(varied(chapter)) >= 2
     for number in varied(chapter):
         exercise = AnsweredExercise(chapter, number)
         for secret in SEEDS:
