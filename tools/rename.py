@@ -25,7 +25,7 @@ from course.paths import ROOT
 
 PROGRAMS = "tests", "tools", "course", "experiments", "benchmarks"
 PAGES = "*.md", "book/*.md", "experiments/*.md"
-HISTORY = "CHANGELOG.md"
+LEFT = {"CHANGELOG.md", "rename.py", "test_rename.py"}     # history; examples
 SPAN = re.compile(r"`+[^`\n]+`+")
 COMMENTED = re.compile(r"(.*?\S)(  +)(#.*)")
 TEXTS = {tokenize.COMMENT, tokenize.STRING,
@@ -134,10 +134,11 @@ def files(root: Path) -> Iterator[Path]:
     """All that may name a function of the chapters."""
     yield from sorted(root.glob("book/*.ipynb"))
     for folder in PROGRAMS:
-        yield from sorted((root / folder).rglob("*.py"))
+        yield from sorted(path for path in (root / folder).rglob("*.py")
+                          if path.name not in LEFT)
     for page in PAGES:
         yield from sorted(path for path in root.glob(page)
-                          if path.name != HISTORY)
+                          if path.name not in LEFT)
 
 
 def main(old: str, new: str) -> None:

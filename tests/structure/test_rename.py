@@ -2,7 +2,12 @@
 
 import pytest
 
+from course.chapter import chapters
+from course.code import definitions
 from tools import rename
+
+NAME = next(each.name for cell in chapters()[0].code
+            for each in definitions(cell.source))
 
 
 @pytest.mark.parametrize("before, after", [
@@ -31,11 +36,11 @@ def test_a_word_of_english_counts_in_code_alone(before, after):
 
 
 @pytest.mark.parametrize("old, new, reason", [
-    ("causal_mask", "held back", "'held back' is no name in Python"),
-    ("causal_mask", "class", "'class' is no name in Python"),
-    ("causal_mask", "sum", "sum is a name of Python's own"),
+    (NAME, "held back", "'held back' is no name in Python"),
+    (NAME, "class", "'class' is no name in Python"),
+    (NAME, "sum", "sum is a name of Python's own"),
     ("gone", "held_back", "no chapter defines gone"),
-    ("causal_mask", "softmax", "softmax is used already: ")])
+    (NAME, NAME, f"{NAME} is used already: ")])
 def test_what_would_break_something_is_refused(old, new, reason):
     with pytest.raises(SystemExit, match=f"Nothing is renamed: {reason}"):
         rename.main(old, new)
@@ -43,12 +48,12 @@ def test_what_would_break_something_is_refused(old, new, reason):
 
 def test_a_file_is_written_anew(tmp_path, monkeypatch, capsys):
     """Every file that names it; the history of releases stays."""
-    page, history = tmp_path / "README.md", tmp_path / rename.HISTORY
+    page, history = tmp_path / "README.md", tmp_path / "CHANGELOG.md"
     for path in page, history:
-        path.write_text("See causal_mask, x.causal_mask.", "utf-8")
+        path.write_text(f"See `{NAME}`, x.{NAME}.", "utf-8")
     monkeypatch.setattr(rename, "ROOT", tmp_path)
-    rename.main("causal_mask", "look_back_mask")
-    assert page.read_text("utf-8") == "See look_back_mask, x.causal_mask."
-    assert "causal_mask" in history.read_text("utf-8")
+    rename.main(NAME, "held_back")
+    assert page.read_text("utf-8") == f"See `held_back`, x.{NAME}."
+    assert NAME in history.read_text("utf-8")
     assert capsys.readouterr().out.startswith(
         "README.md: 2 places, 1 of them left as they are\n")
