@@ -1,6 +1,6 @@
 """Every chapter is built alike, so that a reader always knows where to look.
 
-tests/form.py counts the form of a chapter; tests/test_form.py shows that each
+tools/form.py counts the form of a chapter; test_form.py shows that each
 of its counts can fail.
 """
 

@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 from course.chapter import Chapter, chapter, chapters
 from course.paths import ROOT
-from tools.refresh import cells, pages
+from tools.refresh import cells, pages, thread
 from tools.run.repeatable import QUIET  # before the first kernel
 
 METADATA = {
@@ -34,7 +34,7 @@ def write() -> None:
         if text != each.path.read_text("utf-8"):
             each.path.write_text(text, "utf-8")
             print("wrote", each.path.relative_to(ROOT), flush=True)
-    for path in pages.write():
+    for path in [*pages.write(), *thread.write()]:
         print("wrote", path.relative_to(ROOT), flush=True)
 
 
