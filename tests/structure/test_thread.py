@@ -14,6 +14,7 @@ def test_what_is_stored_is_what_is_drawn():
 def test_every_chapter_stands_at_a_dot():
     numbers = [number for group in thread.dots().values()
                for number in re.findall(r"\d\d", group)]
+    assert {*thread.dots()} == {*thread.DOTS}
     first_and_last = {numbers[0], numbers[-1]}
     assert first_and_last == {chapters()[0].number, chapters()[-1].number}
     assert numbers == sorted({*numbers})

@@ -117,8 +117,10 @@ def lines(text: str, x: float, y: float, step: int, kind: str) -> str:
 
 def waves(narrow: bool, at: Callable[[Place], float]) -> list[str]:
     """The thread: a curve for each half wave, from side to side in turn."""
-    paths, side = [], -1.
+    paths, side = [], 0
     for kind, begin, end, height in THREAD:
+        if begin in (START, MENDED):
+            side = 1 if narrow else -1
         length = at(end) - at(begin)
         count = round(length / (6.5 if narrow else 7.7))
         points = [(at(begin), 0.)]
