@@ -1,7 +1,5 @@
 """How tests look at a page: light on a phone, dark on a desk, with axe-core."""
 
-from contextlib import contextmanager
-
 from axe_playwright_python.sync_playwright import Axe
 
 from course.contents import parts
@@ -20,16 +18,6 @@ READY = """mode => document.documentElement.dataset.theme == mode && [
     ...document.querySelectorAll(
         "pre, .cell_output > .output, .pst-scrollable-table-container")
     ].every(box => box.scrollWidth <= box.clientWidth || box.tabIndex >= 0)"""
-
-
-@contextmanager
-def listening(tab, **listeners):
-    """Call `listeners[event]` whenever the page reports it."""
-    for event, listener in listeners.items():
-        tab.on(event, listener)
-    yield
-    for event, listener in listeners.items():
-        tab.remove_listener(event, listener)
 
 
 def load_axe(tab):

@@ -50,18 +50,6 @@ def browser():
         yield started
 
 
-@pytest.fixture(scope="module")
-def tab(browser):
-    """One tab for all pages: it has read the scripts that they share.
-
-    Each page finds it as a newcomer's: light, wide, with nothing stored.
-    """
-    context = browser.new_context()
-    context.add_init_script("try { localStorage.clear() } catch {}")
-    yield context.new_page()
-    context.close()
-
-
 @pytest.fixture
 def visitor(site, browser):
     """A new reader on a page: visitor(page, **what_its_browser_is)."""

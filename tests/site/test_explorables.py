@@ -72,9 +72,8 @@ def plane():
 def triangle():
     chapter, (K, V, q) = functions("08"), own("triangle").values()
     for degrees, factor in product(range(0, 360, 40), (1, 1.5, 20)):
-        angle = math.radians(degrees)
-        query = factor * np.array([[math.cos(angle), -math.sin(angle)],
-                                   [math.sin(angle), math.cos(angle)]]) @ q
+        turned = factor * np.exp(1j * np.radians(degrees)) * (q @ [1, 1j])
+        query = np.array([turned.real, turned.imag])
         yield ({"turned by": degrees, "factor": factor},
                [*K @ query, *chapter.softmax(K @ query),
                 *chapter.soft_match(query, K, V)])

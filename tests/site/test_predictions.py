@@ -17,22 +17,10 @@ FIRST, *OTHERS = RIGHT
 WRONG = next(letter for letter in "ABC" if letter != RIGHT[FIRST])
 
 
-@pytest.fixture(scope="module")
-def chapter(site, browser):
-    """A tab on this chapter, with storage of its own."""
-    with browser.new_context() as context:
-        tab = context.new_page()
-        tab.goto((site / f"{ASKED}.html").as_uri())
-        yield tab
-
-
 @pytest.fixture
-def reader(chapter):
+def reader(visitor):
     """The tab of somebody who has chosen nothing yet."""
-    chapter.evaluate("""() => {
-        localStorage.clear()
-        dispatchEvent(new Event("storage")) }""")
-    return chapter
+    return visitor(ASKED)
 
 
 def prediction(tab, number):
@@ -90,7 +78,6 @@ def test_on_paper_a_prediction_is_its_list_and_its_answer(reader):
     assert not reader.locator(".progress-line").is_visible()
     assert choice(reader, FIRST, "A").evaluate(
         "button => getComputedStyle(button).borderTopWidth") == "0px"
-    reader.emulate_media(media="screen")
 
 
 def test_where_nothing_can_be_kept_a_choice_has_its_word(reader):
@@ -100,7 +87,6 @@ def test_where_nothing_can_be_kept_a_choice_has_its_word(reader):
     choice(reader, OTHERS[0], WRONG).click()
     assert seen(reader, FIRST) == NO
     assert reader.get_by_text("This browser keeps no answers.").count() == 1
-    reader.reload()
 
 
 def test_a_choice_is_remembered_marked_and_forgotten(reader, site):

@@ -16,7 +16,6 @@ import pydata_sphinx_theme
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from myst_nb.sphinx_ext import add_global_html_resources
 from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Name, Punctuation, Text, _TokenType
@@ -73,10 +72,6 @@ def visit_image(translator: HTML5Translator, node: nodes.image) -> None:
         f'<a class="plot" href="{shown}">{image}</a>\n' if plot else image)
 
 
-def depart_image(translator: HTML5Translator, node: nodes.image) -> None:
-    pass
-
-
 class ColoredLexer(PythonLexer):
     """Python, whose plain names and brackets are text: half the elements."""
 
@@ -102,16 +97,6 @@ def defer_scripts(app: Sphinx, page: str, template: str,
             script.attributes["defer"] = "defer"
 
 
-def write_early(app: Sphinx) -> None:
-    """Write the style sheet that myst-nb writes last.
-
-    Pages name its check sum, which would else be known to a second build only.
-    """
-    if app.builder.format == "html":
-        Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)
-        add_global_html_resources(app, None)
-
-
 def cut_icons(app: Sphinx, error: Exception | None) -> None:
     """Write the fonts that course.css names."""
     if error or app.builder.format != "html":
@@ -126,8 +111,7 @@ def cut_icons(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(nodes.image, override=True, html=(visit_image, depart_image))
-    app.connect("builder-inited", write_early)
+    app.add_node(nodes.image, override=True, html=(visit_image, None))
     app.add_lexer("python", ColoredLexer)
     # The theme adds its settings at 500.
     app.connect("html-page-context", defer_scripts, priority=501)

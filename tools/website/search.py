@@ -124,7 +124,7 @@ def write(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
     """Write the search, and the page that finds what its address asks for."""
     if app.builder.format == "html":
         Path(app.outdir, SCRIPT).write_text(script(app.env), "utf-8")
-        yield "search", {}, "search.html"
+        yield "search", {"title": "Search"}, "search.html"
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any],
