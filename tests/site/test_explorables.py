@@ -204,8 +204,8 @@ def test_it_is_moved_by_keys_and_says_so_after_a_pause(pages, script):
 @pytest.mark.parametrize("script, state, button, words", [
     ("bits", {"format": "toy, 6 bits", "code": 0}, "exponent bit worth 4",
      "E = 4"),
-    ("rotation", {"query position i": 38, "key position j": 3}, "both + 1",
-     "Query 39, key 4"),
+    ("rotation", {"query position i": 20, "key position j": 3}, "both + 1",
+     "Query 21, key 4"),
     ("rotation", {"query position i": 39, "key position j": 3}, "both + 1",
      "Query 39, key 3"),
     ("rotation", {"query position i": 38, "key position j": 3},

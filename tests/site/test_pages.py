@@ -81,7 +81,7 @@ def visit(site, browser):
                 viewport={"width": 1280, "height": 900}) as context:
             tab = context.new_page()
             tab.on("request", lambda sent: seen.requests.append(sent.url))
-            tab.on("pageerror", seen.errors.append)
+            tab.on("pageerror", lambda error: seen.errors.append(str(error)))
             tab.on("console", lambda line: line.type in ("error", "warning")
                    and seen.errors.append(line.text))
             examine(tab, page, seen)
