@@ -16,16 +16,19 @@ from tests.support.optional import started_browser
 HERE_ONLY = {".*", "_build", "data", "grading"}
 
 
-def build(clone, **environment):
-    """Build a folder as a clone does that knows no addresses but these."""
-    known = {name: value for name, value in os.environ.items() if name not in (
-        "GITHUB_REPOSITORY", "SITE_URL", "SOURCE_DATE_EPOCH")}
+def build(clone):
+    """Build a clone of REMOTE for PUBLISHED."""
+    subprocess.run(["git", "init", "-q"], cwd=clone, check=True)
+    subprocess.run(["git", "remote", "add", "origin", REMOTE], cwd=clone,
+                   check=True)
+    known = {name: value for name, value in os.environ.items()
+             if name not in ("GITHUB_REPOSITORY", "SOURCE_DATE_EPOCH")}
     made = subprocess.run(
         [Path(sys.executable).with_name("jupyter-book"), "build", ".",
-         "-W", "-n", "--keep-going"], cwd=clone, env=known | environment,
+         "-W", "-n", "--keep-going"], cwd=clone,
+        env=known | {"SITE_URL": PUBLISHED},
         encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert made.returncode == 0, made.stdout
-    return clone / "_build" / "html"
 
 
 @pytest.fixture(scope="session")
@@ -37,10 +40,7 @@ def site(tmp_path_factory, worker_id):
         if not clone.exists():
             shutil.copytree(ROOT, clone,
                             ignore=shutil.ignore_patterns(*HERE_ONLY))
-            for command in (["init", "-q"], ["remote", "add", "origin",
-                                             REMOTE]):
-                subprocess.run(["git", *command], cwd=clone, check=True)
-            build(clone, SITE_URL=PUBLISHED)
+            build(clone)
     return clone / "_build" / "html"
 
 
@@ -50,13 +50,17 @@ def browser():
         yield started
 
 
-@pytest.fixture(scope="module")
-def tab(browser):
-    """One tab for all pages: it has read the scripts that they share.
+@pytest.fixture
+def visitor(site, browser):
+    """A new reader on a page: visitor(page, **what_its_browser_is)."""
+    contexts = []
 
-    Each page finds it as a newcomer's: light, wide, with nothing stored.
-    """
-    context = browser.new_context()
-    context.add_init_script("try { localStorage.clear() } catch {}")
-    yield context.new_page()
-    context.close()
+    def visit(page, **options):
+        contexts.append(browser.new_context(**options))
+        tab = contexts[-1].new_page()
+        tab.goto((site / f"{page}.html").as_uri())
+        return tab
+
+    yield visit
+    for context in contexts:
+        context.close()

@@ -6,7 +6,7 @@ import pytest
 
 from course.chapter import Chapter
 from course.paths import ROOT
-from tests.site.browsing import LOOKS, load_axe, look_at, violations
+from tests.site.browsing import load_axe, violations
 
 # A chapter of three predictions, and the right answer to each.
 ASKED = "book/06_where_the_norm_goes"
@@ -17,22 +17,10 @@ FIRST, *OTHERS = RIGHT
 WRONG = next(letter for letter in "ABC" if letter != RIGHT[FIRST])
 
 
-@pytest.fixture(scope="module")
-def chapter(site, browser):
-    """A tab on this chapter, with storage of its own."""
-    with browser.new_context() as context:
-        tab = context.new_page()
-        tab.goto((site / f"{ASKED}.html").as_uri())
-        yield tab
-
-
 @pytest.fixture
-def reader(chapter):
+def reader(visitor):
     """The tab of somebody who has chosen nothing yet."""
-    chapter.evaluate("""() => {
-        localStorage.clear()
-        dispatchEvent(new Event("storage")) }""")
-    return chapter
+    return visitor(ASKED)
 
 
 def prediction(tab, number):
@@ -74,28 +62,11 @@ def test_a_choice_shows_its_word_and_the_right_one_shows_all(reader):
     assert seen(reader, OTHERS[0]) == NOTHING
 
 
-def test_a_prediction_needs_no_mouse(reader):
-    choice(reader, FIRST, "A").focus()
-    for key, letter in (("Space", "A"), ("Enter", "B")):
-        reader.keyboard.press(key)
-        assert choice(reader, FIRST, letter).get_attribute(
-            "aria-pressed") == "true"
-        reader.keyboard.press("Tab")
-    other = prediction(reader, OTHERS[0])
-    other.get_by_text("Show the answer").press("Enter")
-    assert seen(reader, OTHERS[0]) == ("", [*"ABC"])
-    assert other.get_by_text("Hide the answer").is_visible()
-
-
 def test_everybody_can_read_the_word_on_a_choice(reader):
     choice(reader, FIRST, WRONG).click()
     choice(reader, OTHERS[0], RIGHT[OTHERS[0]]).click()
     load_axe(reader)
-    for look in ("dark", "wide"):
-        _, mode, rules = LOOKS[look]
-        assert look_at(reader, look) == mode
-        assert not violations(reader, rules,
-                              "'.choices, .reply, .progress-line'")
+    assert not violations(reader, "'.choices, .reply, .progress-line'")
 
 
 def test_on_paper_a_prediction_is_its_list_and_its_answer(reader):
@@ -107,7 +78,6 @@ def test_on_paper_a_prediction_is_its_list_and_its_answer(reader):
     assert not reader.locator(".progress-line").is_visible()
     assert choice(reader, FIRST, "A").evaluate(
         "button => getComputedStyle(button).borderTopWidth") == "0px"
-    reader.emulate_media(media="screen")
 
 
 def test_where_nothing_can_be_kept_a_choice_has_its_word(reader):
@@ -117,7 +87,6 @@ def test_where_nothing_can_be_kept_a_choice_has_its_word(reader):
     choice(reader, OTHERS[0], WRONG).click()
     assert seen(reader, FIRST) == NO
     assert reader.get_by_text("This browser keeps no answers.").count() == 1
-    reader.reload()
 
 
 def test_a_choice_is_remembered_marked_and_forgotten(reader, site):
@@ -143,14 +112,10 @@ def test_a_choice_is_remembered_marked_and_forgotten(reader, site):
     assert seen(reader, FIRST) == NOTHING
 
 
-def test_without_scripts_a_prediction_is_a_list_and_a_folded_answer(
-        site, browser):
-    with browser.new_context(java_script_enabled=False) as context:
-        tab = context.new_page()
-        tab.goto((site / f"{ASKED}.html").as_uri())
-        box = prediction(tab, FIRST)
-        assert box.get_by_role("listitem").count() >= 3
-        assert box.get_by_role("button").count() == 0
-        assert box.locator(".word:visible").count() == 0
-        box.get_by_text("Answer", exact=True).click()
-        assert box.locator(".word:visible").count() == 3
+def test_without_scripts_a_prediction_is_a_list_and_a_fold(visitor):
+    box = prediction(visitor(ASKED, java_script_enabled=False), FIRST)
+    assert box.get_by_role("listitem").count() >= 3
+    assert box.get_by_role("button").count() == 0
+    assert box.locator(".word:visible").count() == 0
+    box.get_by_text("Answer", exact=True).click()
+    assert box.locator(".word:visible").count() == 3

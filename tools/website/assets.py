@@ -1,14 +1,13 @@
 """What a page makes a browser load and lay out: only what it shows.
 
-Pictures are WebP where that is smaller, know their size before they are there,
-and load when they are near. The theme's 300 kB of icons are cut to those that
+Plots are WebP; pictures know their size before they are there, and load when
+they are near. The theme's 300 kB of icons are cut to those that
 its pages show; course.css names the cut fonts. Code has an element for a token
 with a color only. Scripts wait until the page is there.
 """
 
 import posixpath
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,7 +16,6 @@ import pydata_sphinx_theme
 from docutils import nodes
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from myst_nb.sphinx_ext import add_global_html_resources
 from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Name, Punctuation, Text, _TokenType
@@ -50,51 +48,28 @@ def size(path: Path) -> tuple[int, int]:
         return image.size
 
 
-def as_webp(path: Path) -> bytes:
-    """A picture as WebP, without a loss."""
-    data = BytesIO()
-    with Image.open(path) as image:
-        image.save(data, "WEBP", lossless=True, method=2)
-    return data.getvalue()
-
-
-def in_page(path: Path, folder: Path) -> str:
-    """The name of a picture as a page shows it: its WebP, if smaller."""
-    if path.suffix != ".png":
-        return path.name
-    data = as_webp(path)
-    if len(data) >= path.stat().st_size:
-        return path.name
-    folder.mkdir(exist_ok=True)
-    target = folder / f"{path.stem}.webp"
-    target.write_bytes(data)
-    return target.name
-
-
 def visit_image(translator: HTML5Translator, node: nodes.image) -> None:
     """An <img> that waits, with its size; a plot leads to itself, to zoom in.
     """
     builder = translator.builder
-    if node["uri"] not in builder.images:              # it is elsewhere
-        return HTML5Translator.visit_image(translator, node)
     path = Path(builder.srcdir, node["uri"])
     name = builder.images[node["uri"]]
     # What describes a page to others reads the address that Sphinx would give.
     node["uri"] = posixpath.join(builder.imgpath, name)
+    shown = node["uri"]
+    if plot := path.suffix == ".png":
+        shown = f"{posixpath.splitext(shown)[0]}.webp"
+        folder = Path(builder.outdir, builder.imagedir)
+        folder.mkdir(exist_ok=True)
+        with Image.open(path) as image:
+            image.save((folder / name).with_suffix(".webp"), lossless=True,
+                       method=2)
     wide, high = size(path)
-    shown = posixpath.join(builder.imgpath, in_page(
-        path, Path(builder.outdir, builder.imagedir)))
     image = translator.emptytag(
         node, "img", "", src=shown, alt=node.get("alt", ""), width=str(wide),
         height=str(high), loading="lazy", decoding="async")
-    if path.suffix == ".svg":
-        translator.body.append(image)
-    else:
-        translator.body.append(f'<a class="plot" href="{shown}">{image}</a>\n')
-
-
-def depart_image(translator: HTML5Translator, node: nodes.image) -> None:
-    pass
+    translator.body.append(
+        f'<a class="plot" href="{shown}">{image}</a>\n' if plot else image)
 
 
 class ColoredLexer(PythonLexer):
@@ -122,16 +97,6 @@ def defer_scripts(app: Sphinx, page: str, template: str,
             script.attributes["defer"] = "defer"
 
 
-def write_early(app: Sphinx) -> None:
-    """Write the style sheet that myst-nb writes last.
-
-    Pages name its check sum, which would else be known to a second build only.
-    """
-    if app.builder.format == "html":
-        Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)
-        add_global_html_resources(app, None)
-
-
 def cut_icons(app: Sphinx, error: Exception | None) -> None:
     """Write the fonts that course.css names."""
     if error or app.builder.format != "html":
@@ -146,8 +111,7 @@ def cut_icons(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(nodes.image, override=True, html=(visit_image, depart_image))
-    app.connect("builder-inited", write_early)
+    app.add_node(nodes.image, override=True, html=(visit_image, None))
     app.add_lexer("python", ColoredLexer)
     # The theme adds its settings at 500.
     app.connect("html-page-context", defer_scripts, priority=501)

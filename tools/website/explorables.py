@@ -15,8 +15,6 @@ import numpy as np
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
 
 from tools.website.notebook_cells import is_cell
 
@@ -81,8 +79,6 @@ EXPLORABLES = {
         "and deferring loses.", behind="overlap")],
 }
 
-logger = logging.getLogger(__name__)
-
 
 def assignments(body: list[ast.stmt], name: str) -> list[ast.stmt]:
     """The statements that assign `name`, and what they need, in order."""
@@ -116,7 +112,7 @@ def prose(text: str) -> str:
 
 
 def markup(explorable: Explorable, notebook: NotebookNode) -> str:
-    """Hidden, until its script has built it. Raises KeyError."""
+    """Hidden, until its script has built it."""
     numbers = {name: evaluate(notebook, cell, name)
                for cell, name in explorable.numbers}
     name = f"explore-{explorable.script}"
@@ -129,7 +125,7 @@ def markup(explorable: Explorable, notebook: NotebookNode) -> str:
 
 
 def place(app: Sphinx, doctree: nodes.document) -> None:
-    """Put each explorable of a page behind its figure."""
+    """Put each explorable of a page behind its figure, or stop the build."""
     page = app.env.docname
     if page not in EXPLORABLES:
         return
@@ -138,22 +134,9 @@ def place(app: Sphinx, doctree: nodes.document) -> None:
     shown = {notebook.cells[node["cell_index"]].id: node
              for node in doctree.findall(is_cell)}
     for explorable in EXPLORABLES[page]:
-        try:
-            cell = shown[explorable.behind or explorable.figure]
-            html = markup(explorable, notebook)
-        except KeyError as missing:
-            logger.warning("explorable %s: the page has no %s",
-                           explorable.script, missing, location=page)
-            continue
-        cell.parent.insert(cell.parent.index(cell) + 1,
-                           nodes.raw("", html, format="html"))
-
-
-def find_pages(app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn of pages that are not there."""
-    for page in EXPLORABLES:
-        if page not in env.found_docs:
-            logger.warning("explorables: there is no page %s", page)
+        cell = shown[explorable.behind or explorable.figure]
+        cell.parent.insert(cell.parent.index(cell) + 1, nodes.raw(
+            "", markup(explorable, notebook), format="html"))
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any],
@@ -168,5 +151,4 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any],
 
 def setup(app: Sphinx) -> None:
     app.connect("doctree-read", place)
-    app.connect("env-updated", find_pages)
     app.connect("html-page-context", load)

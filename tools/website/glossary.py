@@ -45,18 +45,12 @@ def home(names: Iterable[str], chapter: Iterable[Section]) -> Section | None:
     begins = re.compile("|".join(rf"(?<!\w){re.escape(name)}"
                                  for name in names))
 
-    def bold(section):
-        return any(words.rstrip(".:").lower() in names
-                   for words in section.bold)
-
-    def title(section):
-        return begins.match(section.title.lower())
-
-    def text(section):
-        return any(map(begins.search, map(str.lower, section.sentences)))
-
-    return next((section for says in (bold, title, text)
-                 for section in chapter if says(section)), None)
+    says = (
+        lambda it: any(bold.rstrip(".:").lower() in names for bold in it.bold),
+        lambda it: begins.match(it.title.lower()),
+        lambda it: any(map(begins.search, map(str.lower, it.sentences))))
+    return next((section for way in says for section in chapter
+                 if way(section)), None)
 
 
 def numbered(pages: Iterable[str]) -> dict[str, str]:

@@ -57,8 +57,7 @@ def configure(app: Sphinx, config: Config) -> None:
         config.notfound_context = {"title": "Page not found",
                                    "body": NOT_FOUND.format(root=root)}
         config.sitemap_url_scheme = "{link}"
-        config.sitemap_excludes = [f"{page}.html" for page in (
-            "404", "genindex", "search")]
+        config.sitemap_excludes = ["404.html", "genindex.html", "search.html"]
 
 
 def colab(name: str, page: str) -> dict[str, Any]:
@@ -112,8 +111,6 @@ def setup(app: Sphinx) -> None:
     if address():
         app.setup_extension("sphinx_sitemap")
         app.setup_extension("notfound.extension")
-        # The sitemap lists the pages that a build writes: all of them, then.
-        app.connect("env-updated", lambda app, env: env.found_docs)
     app.connect("config-inited", configure)
     # The theme makes the list of buttons at 501.
     app.connect("html-page-context", add_links, priority=502)

@@ -3,12 +3,13 @@
 A folded cell is called by its `# @title`; a check is one line, with a mark from
 its stored output. The parts of a prediction have names: predictions.js makes
 buttons of its choices. An exercise has an address, and shows its signature
-above the folded solution. What is out of form is a warning.
+above the folded solution. A check whose output is out of form is a warning.
 """
 
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from course.prediction import CHOICE, END, FOLD, MARK, RIGHT, WRONG
+from course.prediction import END, MARK, RIGHT, WRONG
 
 TITLE = re.compile(r"# @title (.*)")
 EVIDENCE = "Check: ", "How we know: "
@@ -67,15 +68,11 @@ def fold_evidence(cell: nodes.container) -> None:
 def show_signature(cell: nodes.container) -> None:
     """Above a folded solution: its def, and what its docstring begins with."""
     lines = source(cell).splitlines()
-    function = next((node for node in ast.parse(source(cell)).body
-                     if isinstance(node, ast.FunctionDef)), None)
-    purpose = function and ast.get_docstring(function)
-    if not purpose:
-        logger.warning("%s: no function with a docstring", title(cell),
-                       location=cell)
-        return
+    function = next(node for node in ast.parse(source(cell)).body
+                    if isinstance(node, ast.FunctionDef))
+    purpose = ast.get_docstring(function).splitlines()[0]
     text = "\n".join([*lines[function.lineno - 1:function.body[0].lineno - 1],
-                      f'    """{purpose.splitlines()[0]}"""'])
+                      f'    """{purpose}"""'])
     cell.parent.insert(cell.parent.index(cell), nodes.literal_block(
         text, text, language="python", classes=["signature"]))
 
@@ -83,94 +80,63 @@ def show_signature(cell: nodes.container) -> None:
 def fold_cell(cell: nodes.container) -> None:
     """Write on a folded cell what it holds."""
     name = title(cell)
-    if not name:
-        logger.warning("a folded cell without # @title", location=cell)
-        return
     if CHECK.match(name):
         # its "correct" is no reader's: nobody has answered yet
         fold(cell, "all", f"{name}, and what it says of the solution above")
-        return
-    words = name[0].lower() + name[1:]
-    fold(cell, cell["hide_mode"], f"Show: {words}", f"Hide: {words}")
-    if name.startswith(EVIDENCE):
+    elif name.startswith(EVIDENCE):
         fold_evidence(cell)
-    elif name.startswith("Solution "):
-        show_signature(cell)
+    else:
+        words = name[0].lower() + name[1:]
+        fold(cell, cell["hide_mode"], f"Show: {words}", f"Hide: {words}")
+        if name.startswith("Solution "):
+            show_signature(cell)
 
 
 def fold_cells(doctree: nodes.document) -> None:
     """Fold the first cell of Setup, and name all that is folded."""
+    for cell in [*doctree.findall(is_cell)]:
+        if cell.get("hide_mode"):
+            fold_cell(cell)
     for section in doctree.findall(nodes.section):
         if section[0].astext() == "Setup":
-            for imports in [*section.findall(is_cell)][:1]:
-                fold(imports, "input", "Show: imports", "Hide: imports")
-    for cell in [*doctree.findall(is_cell)]:
-        if cell.get("hide_mode") and cell["prompt_show"] != "Show: imports":
-            fold_cell(cell)
+            imports = next(section.findall(is_cell))
+            fold(imports, "input", "Show: imports", "Hide: imports")
 
 
 def markdown(block: nodes.Element) -> str:
     """A block's text, with ** around what is bold, as course.prediction reads.
     """
-    if isinstance(block, nodes.list_item):
-        return f"- {block.astext()}"
     return "".join(f"**{node.astext()}**" if isinstance(node, nodes.strong)
                    else node.astext() for node in block)
 
 
-def split_answer(blocks: list[nodes.Element]) -> dict[str, list[nodes.Element]]:
-    """The blocks of an answer by the choice that they are on, right one first.
+def name_prediction(paragraph: nodes.paragraph, number: str) -> None:
+    """Give the parts of a prediction the names that predictions.js knows.
 
-    A block that names no choice goes on with the one above it.
+    They are in the form of course.prediction: tools/form.py refuses others.
     """
-    words = {}
-    for block in blocks:
-        begins = (WRONG if words else RIGHT).match(markdown(block))
-        if begins and begins[1] not in words:
-            words[begins[1]] = []
-        if words:
-            [*words.values()][-1].append(block)
-    return words
+    def html(text: str) -> nodes.raw:
+        return nodes.raw("", text, format="html")
 
-
-def read_prediction(paragraph: nodes.paragraph) -> tuple | None:
-    """Its list, its </details>, its words by choice; or None out of form."""
-    after = paragraph.parent[paragraph.parent.index(paragraph) + 1:]
-    tags = [node.astext().strip() if isinstance(node, nodes.raw) else ""
-            for node in after]
-    if tags[1:2] != [FOLD.strip()] or END not in tags or not isinstance(
-            after[0], nodes.bullet_list):
-        return None
-    end = tags.index(END)
-    choices = [CHOICE.match(markdown(item)) for item in after[0]]
-    letters = "".join(choice[1] for choice in choices if choice)
-    words = split_answer(after[2:end])
-    if letters not in ("ABC", "ABCD") or len(letters) < len(choices) or (
-            sorted(words) != [*letters]):
-        return None
-    return after[0], after[end], words
-
-
-def name_prediction(paragraph: nodes.paragraph, number: str,
-                    choices: nodes.bullet_list, end: nodes.raw,
-                    words: dict[str, list[nodes.Element]]) -> None:
-    """Give the parts of a prediction the names that predictions.js knows."""
+    page = paragraph.parent
+    place = page.index(paragraph)
+    length = next(i for i, node in enumerate(page[place:])
+                  if node.astext().strip() == END)
+    _, choices, fold, *answer = page[place:place + length]
     name = f"predict-{number.replace('.', '-')}"
     paragraph["ids"].append(name)
     choices["classes"].append("choices")
-
-    def put(text: str, node: nodes.Element, behind: bool = False) -> None:
-        parent = node.parent
-        parent.insert(parent.index(node) + behind,
-                      nodes.raw("", text, format="html"))
-
-    put(f'<div class="predict" role="group" aria-labelledby="{name}"'
-        f' data-number="{number}" data-right="{next(iter(words))}">',
-        paragraph)
-    for letter, blocks in words.items():
-        put(f'<div class="word" data-on="{letter}">', blocks[0])
-        put("</div>", blocks[-1], behind=True)
-    put("</div>", end, behind=True)
+    words, right = [], ""
+    for block in answer:
+        if begins := (WRONG if right else RIGHT).match(markdown(block)):
+            right = right or begins[1]
+            words += [html("</div>")] if words else []
+            words.append(html(f'<div class="word" data-on="{begins[1]}">'))
+        words.append(block)
+    page[place:place + length + 1] = [
+        html(f'<div class="predict" role="group" aria-labelledby="{name}"'
+             f' data-number="{number}" data-right="{right}">'),
+        paragraph, choices, fold, *words, html("</div></details></div>")]
 
 
 def beginning(doctree: nodes.document,
@@ -184,18 +150,11 @@ def beginning(doctree: nodes.document,
 
 def name_predictions(doctree: nodes.document) -> dict[str, int]:
     """Name all parts of all predictions; how many there are, by chapter."""
-    counts: dict[str, int] = {}
+    numbers = []
     for paragraph, text in beginning(doctree, "Predict"):
-        number = MARK.match(text)
-        parts = number and read_prediction(paragraph)
-        if not parts:
-            logger.warning("not in the grammar of predictions: %.40s",
-                           paragraph.astext(), location=paragraph)
-            continue
-        name_prediction(paragraph, number[1], *parts)
-        chapter = number[1].partition(".")[0]
-        counts[chapter] = counts.get(chapter, 0) + 1
-    return counts
+        numbers.append(MARK.match(text)[1])
+        name_prediction(paragraph, numbers[-1])
+    return Counter(number.partition(".")[0] for number in numbers)
 
 
 def link_exercises(doctree: nodes.document) -> None:

@@ -51,8 +51,7 @@
           for (const name of BOOK.names[place])
             found.push([...words.slice(0, from), ...split(name),
                         ...words.slice(to)])
-    const seen = new Map(found.map(each => [each.join(" "), each]))
-    return [...seen.values()]
+    return found
   }
 
   // How much a field says a word; the last word may still be being typed.
@@ -128,17 +127,11 @@
     return pieces
   }
 
+  // Its beginning is cut, so that the hit shows; its end by course.css.
   function excerpt(hit) {
     const [first, ...rest] = marked(quote(hit))
-    const before = first.length > 90
-      ? "… " + first.slice(-60).replace(/^\S*\s/, "") : first
-    let room = 220
-    return [before, ...rest].map(piece => {
-      const cut = piece.length <= room ? piece
-        : room > 0 ? piece.slice(0, room).replace(/\s+\S*$/, " …") : ""
-      room -= piece.length
-      return cut
-    })
+    return [first.length > 90
+      ? "… " + first.slice(-60).replace(/^\S*\s/, "") : first, ...rest]
   }
 
   const make = (tag, text, ...children) => {

@@ -1,14 +1,12 @@
 """Search by section, without a server: one script, loaded at first use.
 
 The script is search.js behind the sections of the book as data: their titles,
-the terms of the glossary that they explain, and as many of their sentences as
-the budget allows. Sphinx's own index, which knows pages only, is not written.
+the terms of the glossary that they explain, and sentences by which one looks
+for them. Sphinx's own index, which knows pages only, is not written.
 """
 
-import gzip
 import json
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -22,7 +20,9 @@ from sphinx.environment import BuildEnvironment
 from tools.website.glossary import GLOSSARY, Entry, entries, home, numbered
 from tools.website.section_text import Section, line, sections
 
-BUDGET = 100_000                        # bytes of the script as a server sends
+# A word that more sections say is rarely asked for; a test holds the script,
+# as a server sends it, to 100 kB: where it is larger, make this smaller.
+LIMIT = 3
 SCRIPT = "_static/search.js"
 Pages = list[tuple[str, str, list[Section]]]           # name, title, sections
 WORD = re.compile(r"[^\W\d_]{3,}")
@@ -77,15 +77,15 @@ def explained(terms: list[Entry], pages: Pages
     return places
 
 
-def index(pages: Pages, terms: list[Entry], limit: int) -> dict[str, Any]:
+def index(pages: Pages, terms: list[Entry]) -> dict[str, Any]:
     """The book as search.js reads it.
 
-    A word that more than `limit` sections say is found in the titles, in the
+    A word that more than LIMIT sections say is found in the titles, in the
     terms and in the sentences that are kept for other words.
     """
     spread = Counter(word for _, _, own in pages for section in own
                      for word in words(" ".join(section.sentences)))
-    rare = {word for word, times in spread.items() if times <= limit}
+    rare = {word for word, times in spread.items() if times <= LIMIT}
     single = {name.lower() for term in terms for name in term.names}
     homes = explained(terms, pages)
 
@@ -103,23 +103,15 @@ def index(pages: Pages, terms: list[Entry], limit: int) -> dict[str, Any]:
 
 
 def script(env: BuildEnvironment) -> str:
-    """The search and its index, with as many sentences as the budget allows."""
+    """The search, behind its index."""
     root = env.config.root_doc
     pages = [(page, line(env.titles[page]), sections(env, page))
              for page in (root, *env.toctree_includes[root])]
     terms = [*entries(env.get_doctree(GLOSSARY))]
+    book = json.dumps(index(pages, terms), ensure_ascii=False,
+                      separators=(",", ":"))
     code = Path(__file__).with_name("search.js").read_text("utf-8")
-
-    @cache
-    def text(limit: int) -> str:
-        book = json.dumps(index(pages, terms, limit), ensure_ascii=False,
-                          separators=(",", ":"))
-        return f"const BOOK = {book}\n{code}"
-
-    sizes = range(1, 13)
-    limit = bisect(sizes, BUDGET,
-                   key=lambda limit: len(gzip.compress(text(limit).encode())))
-    return text(limit)
+    return f"const BOOK = {book}\n{code}"
 
 
 def turn_off(app: Sphinx) -> None:
@@ -132,7 +124,7 @@ def write(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
     """Write the search, and the page that finds what its address asks for."""
     if app.builder.format == "html":
         Path(app.outdir, SCRIPT).write_text(script(app.env), "utf-8")
-        yield "search", {}, "search.html"
+        yield "search", {"title": "Search"}, "search.html"
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any],

@@ -6,7 +6,6 @@ wrong.
 """
 
 import re
-from collections.abc import Iterator
 from html.entities import html5
 from typing import NamedTuple
 
@@ -88,14 +87,6 @@ def sentences(section: nodes.section) -> list[str]:
     return texts
 
 
-def own(section: nodes.section,
-        kind: type[nodes.Element]) -> Iterator[nodes.Element]:
-    """The nodes of a kind in a section, without those of its subsections."""
-    for child in section.children:
-        if not isinstance(child, nodes.section):
-            yield from child.findall(kind)
-
-
 def sections(env: BuildEnvironment, page: str) -> list[Section]:
     """The sections of a page, in order."""
     return env.metadata[page]["sections"]
@@ -107,7 +98,9 @@ def keep(app: Sphinx, doctree: nodes.document) -> None:
         Section(
             anchor=node["ids"][0], title=line(node.next_node(nodes.title)),
             sentences=sentences(node),
-            bold={line(strong) for strong in own(node, nodes.strong)})
+            bold={line(strong) for child in node
+                  if not isinstance(child, nodes.section)
+                  for strong in child.findall(nodes.strong)})
         for node in doctree.findall(nodes.section)]
 
 

@@ -8,11 +8,7 @@ explorable("sampling", ({ numbers, picture, slider, choice }) => {
   }
   const LEFT = 34, BOTTOM = 172, WIDE = 296, HIGH = 150
 
-  const tempered = (row, T) => {
-    const powers = row.map(p => p ** (1 / T))
-    const sum = powers.reduce((a, b) => a + b)
-    return powers.map(power => power / sum)
-  }
+  const tempered = (row, T) => softmax(row.map(p => Math.log(p) / T))
   const topK = (row, k) => {
     const border = [...row].sort((a, b) => b - a)[k - 1]
     return row.filter(p => p >= border).length

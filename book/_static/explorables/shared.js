@@ -48,7 +48,7 @@ const explorable = (script, start) => {
   const box = document.querySelector(`[data-script="${script}"]`)
   const controls = make("div", { class: "controls" })
   const said = make("p", { class: "said" })
-  const status = make("p", { class: "announced", role: "status" })
+  const status = make("p", { class: "visually-hidden", role: "status" })
   const shows = []
   let pause
 
