@@ -1,6 +1,6 @@
 """Links lead somewhere: to a file, a heading in it, a picture, a command.
 
-`test_toc` knows chapters and pages; what leaves the site is tried weekly.
+What leaves the site is tried weekly.
 """
 
 import re
