@@ -7,7 +7,6 @@ from course.chapter import chapters
 from course.paths import ROOT
 
 
-
 def chosen(chapter, *paths):
     """What pytest says of the tests that it would run."""
     done = subprocess.run(
