@@ -48,7 +48,7 @@ class Reference(NamedTuple):
     pattern: str
     why: str
     where: str = TEXT           # TEXT: everywhere; else in this kind alone
-    known: bool = False         # the book has this equation or exercise
+    known: str = ""             # tag or exercise: the book has this one
     file: str = ".*"            # in files of this name alone
 
 
@@ -61,13 +61,13 @@ REFERENCES = [
     Reference(rf"(?<=` )\({TWO}\)", "where a function comes from, `ok` (00)"),
     Reference(rf"(?m)(?:^#+ |[\"(`]){TWO}(?=\. [A-Z])", "a title, 09. Masks"),
     Reference(rf"\\tag\{{{DOTTED}", "an equation"),
-    Reference(rf"(?<![\w)\]}}\\$])\({DOTTEDS}\)", "by its number", known=True),
+    Reference(rf"(?<![\w)\]}}\\$])\({DOTTEDS}\)", "by its number", known="tag"),
     Reference(rf"(?i)\b(?:exercises?|predict|solution|check|grade)\s+{DOTTEDS}",
               "an exercise or prediction, said"),
     Reference(rf"(?<=verdict\(\"){DOTTED}|{DOTTED}(?= correct\b| not )",
-              "what a verdict is given, and prints", known=True),
+              "what a verdict is given, and prints", known="exercise"),
     Reference(r"(?<=[a-z])[-_]\d{1,2}[-_]\d(?!\d)",
-              "an id or a function, check_9_1", known=True),
+              "an id or a function, check_9_1", known="exercise"),
     # In pages the number often stands alone.
     Reference(rf"\b(?<![-.:/\d])(?=(?:{TWO}{AND})*0\d){TWO}(?:{AND}{TWO})+",
               "a list with 0n", PAGE),
@@ -81,14 +81,14 @@ REFERENCES = [
     Reference(rf"(?<=\S \| ){TWOS}(?= \| |\s\(\d+\) \|)", "a column of a plan",
               PAGE, file="teaching_lectures.md"),
     Reference(rf"(?<=\| ){DOTTEDS}(?= \||\s\(\d+\) \|)", "exercises of a plan",
-              PAGE, known=True, file="teaching_.*"),
+              PAGE, known="exercise", file="teaching_.*"),
     # In programs a number is a string.
     Reference(rf"(?:functions\(|PATHS\[)\"{TWO}(?=\")", "what reads a chapter",
               PROGRAM),
     Reference(rf"\(\"{TWO}(?=\", \"[a-z-]+\"\))", "a chapter and its cell",
               PROGRAM),
     Reference(rf"(?<=[\"']){DOTTED}(?=[\"'][:,\])])", "an exercise, the key",
-              PROGRAM, known=True, file="(?!.*experiment).*"),
+              PROGRAM, known="exercise", file="(?!.*experiment).*"),
 ]
 DOUBTFUL = {
     TEXT: r"(?<=[\s(]\()\d+(?=\.\d{1,2}\))",
@@ -98,18 +98,18 @@ DOUBTFUL = {
 
 
 class Renumbering:
-    """From `at` to `last`, by one; `known`: the dotted numbers of the book."""
+    """From `at` to `last`, by one; `known` dotted numbers by kind."""
 
-    def __init__(self, at: int, last: int, known: set[str]):
+    def __init__(self, at: int, last: int, known: dict[str, set[str]]):
         self.at, self.last, self.known = at, last, known
         self.doubts: list[str] = []
 
     def moves(self, number: str) -> bool:
         return self.at <= int(number) <= self.last
 
-    def is_known(self, text: str) -> bool:
-        return self.known >= {f"{n}.{m}" for n, m in
-                              re.findall(r"(\d+)[-._](\d+)", text)}
+    def is_known(self, text: str, kind: str) -> bool:
+        return not kind or self.known[kind] >= {
+            f"{n}.{m}" for n, m in re.findall(r"(\d+)[-._](\d+)", text)}
 
     def places(self, text: str, where: set[str], name: str) -> set[Place]:
         """Each number in `text` that means a chapter."""
@@ -118,7 +118,7 @@ class Renumbering:
                 if reference.where in where
                 and re.fullmatch(reference.file, name)
                 for match in re.finditer(reference.pattern, text)
-                if not reference.known or self.is_known(match[0])
+                if self.is_known(match[0], reference.known)
                 for number in NUMBER.finditer(match[0])}
 
     def text(self, text: str, where: set[str], name: str = "",
@@ -179,11 +179,12 @@ class Renumbering:
         return self.text(text, kinds, path.name)
 
 
-def known_numbers(notebooks: Iterable[Any]) -> set[str]:
+def known_numbers(notebooks: Iterable[Any]) -> dict[str, set[str]]:
     """The equations and exercises that the chapters have."""
-    return {number for notebook in notebooks for cell in notebook.cells
-            if cell.cell_type != "code" for number in re.findall(
-                r"(?:\\tag\{|\*\*Exercise )(\d+\.\d+)", cell.source)}
+    prose = "\n".join(cell.source for notebook in notebooks
+                      for cell in notebook.cells if cell.cell_type != "code")
+    return {"tag": {*re.findall(r"\\tag\{(\d+\.\d+)", prose)},
+            "exercise": {*re.findall(r"\*\*Exercise (\d+\.\d+)", prose)}}
 
 
 def texts(root: Path) -> list[Path]:
