@@ -32,8 +32,8 @@ from tests.site.browsing import (
     violations,
 )
 from tests.support.book import each_chapter
-from tools import mathfont
 from tools.quiz.banks import banks
+from tools.refresh import mathfont
 from tools.website.explorables import EXPLORABLES
 from tools.website.launch import COLAB
 
@@ -283,7 +283,7 @@ def test_pictures_have_a_size_before_they_are_there(site, page):
 def test_the_font_of_formulas_has_their_characters(site, page):
     needed = mathfont.characters((site / f"{page}.html").read_text("utf-8"))
     has = set(map(chr, TTFont(mathfont.FONT).getBestCmap()))
-    assert not needed - has, "run tools/mathfont.py"
+    assert not needed - has, "run python -m tools.refresh.mathfont"
 
 
 def test_icons_are_cut(visit):

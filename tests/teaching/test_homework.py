@@ -203,12 +203,11 @@ def test_the_command_makes_both(tmp_path, capsys):
             editions.main([*wrong, *course])
 
 
-def test_the_page_counts_the_variants():
+def test_the_page_tells_the_kinds_of_variants():
     page = HOMEWORK.read_text("utf-8")
-    kinds = [variant["asks"] for variant in variants.TABLE.values()]
-    for kind in teacher.KINDS:
-        assert f"| {kind} | {kinds.count(kind)} |" in page
-    assert {*kinds} == {*teacher.KINDS}
+    assert {*re.findall(r"(?m)^\| (\w+) ?[|(]", page)} >= {*teacher.KINDS}
+    assert {variant["asks"] for variant in variants.TABLE.values()} == {
+        *teacher.KINDS}
 
 
 def test_solutions_fit_their_edits():

@@ -74,9 +74,10 @@ def mark(exercise, heard, seconds):
                        f" {', '.join(heard['changed'])}")
     if heard["cell"] and f"name '{exercise.name}' is not defined" in said:
         said = f"{name} not yet: its cell stops with {heard['cell']}"
+    is_correct = said.startswith(f"{name} correct")
     if failed is None:
-        return Mark(exercise.points, said)
-    if said.startswith(f"{name} correct"):
+        return Mark(exercise.points if is_correct else 0, said)
+    if is_correct:
         return Mark(0, f"{name} not yet: the check is passed, and further"
                        " tests found a mistake", failed)
     return Mark(0, said)

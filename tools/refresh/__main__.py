@@ -3,7 +3,8 @@
 python -m tools.refresh [--write-only] [NN ...]
 
 Written: the repeated functions and the judge in each notebook, the numbers in
-pages and openings, the drawings of the thread. With --write-only, nothing
+pages and openings, the drawings of the thread, the
+font of formulas. With --write-only, nothing
 runs. A chapter that runs keeps nothing that may vary.
 """
 
@@ -14,7 +15,7 @@ from nbclient import NotebookClient
 
 from course.chapter import Chapter, chapter, chapters
 from course.paths import ROOT
-from tools.refresh import cells, pages
+from tools.refresh import cells, mathfont, pages, thread
 from tools.run.repeatable import QUIET  # before the first kernel
 
 METADATA = {
@@ -34,7 +35,7 @@ def write() -> None:
         if text != each.path.read_text("utf-8"):
             each.path.write_text(text, "utf-8")
             print("wrote", each.path.relative_to(ROOT), flush=True)
-    for path in pages.write():
+    for path in [*pages.write(), *thread.write(), *mathfont.write()]:
         print("wrote", path.relative_to(ROOT), flush=True)
 
 
