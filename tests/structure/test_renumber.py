@@ -78,8 +78,9 @@ def test_room_is_made_and_a_stub_put_there(tmp_path):
     (tmp_path / "book").mkdir()
     (tmp_path / "tests/exercises").mkdir(parents=True)
     for name in (f"book/{before}.ipynb", f"book/{at}.ipynb", "_toc.yml",
-                 "CHANGELOG.md", "book/teaching_chapters.md"):
+                 "book/teaching_chapters.md"):
         shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "CHANGELOG.md").write_text("Chapter 09 is new.", "utf-8")
     old = contents(tmp_path)
     dry = [*renumber(9, tmp_path, write=False)]
     assert contents(tmp_path) == old
