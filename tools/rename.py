@@ -16,6 +16,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import nbformat
 
@@ -32,24 +33,24 @@ TEXTS = {tokenize.COMMENT, tokenize.STRING,
          getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
 
-class Refused(ValueError):
-    """Why nothing was renamed."""
-
-
 def refuse(old: str, new: str) -> None:
-    """Raises Refused where the renaming would break something."""
+    """Raises SystemExit where the renaming would break something."""
+    def stop(reason: str) -> NoReturn:
+        sys.exit(f"Nothing is renamed: {reason}.")
+
+
     if not new.isidentifier() or keyword.iskeyword(new):
-        raise Refused(f"{new!r} is no name in Python")
+        stop(f"{new!r} is no name in Python")
     if hasattr(builtins, new):
-        raise Refused(f"{new} is a name of Python's own")
+        stop(f"{new} is a name of Python's own")
     code = [(chapter.number, cell.source) for chapter in chapters()
             for cell in chapter.code]
     if old not in {each.name for _, source in code
                    for each in definitions(source)}:
-        raise Refused(f"no chapter defines {old}")
+        stop(f"no chapter defines {old}")
     if taken := {number for number, source in code
                  if new in set.union(*reads_and_defines(source))}:
-        raise Refused(f"{new} is used already: {', '.join(sorted(taken))}")
+        stop(f"{new} is used already: {', '.join(sorted(taken))}")
 
 
 def spots(text: str, old: str) -> list[int]:
@@ -143,10 +144,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def main(old: str, new: str) -> None:
     """Rename; print the files that changed, and the words that stay."""
-    try:
-        refuse(old, new)
-    except Refused as reason:
-        sys.exit(f"Nothing is renamed: {reason}.")
+    refuse(old, new)
     for path in files(ROOT):
         before = path.read_text("utf-8")
         if old not in before:

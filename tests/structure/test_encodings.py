@@ -24,8 +24,3 @@ def test_every_text_names_its_encoding():
              for path in (ROOT / folder).rglob("*.py")}
     assert len(lines) > 100
     assert not {name: found for name, found in lines.items() if found}
-
-
-def test_a_silent_line_is_seen():
-    assert silent("p.read_text()\np.write_text(t)\np.read_text('utf-8')\n"
-                  "p.write_text(t, encoding='utf-8')\n") == [1, 2]

@@ -49,13 +49,6 @@ def test_what_depends_on_a_text_was_made_with_shakespeare(number, cell_id):
     assert shown.outputs[0].text.startswith("Tiny Shakespeare: 1,115,394")
 
 
-@pytest.mark.parametrize("line", [
-    "<Axes object at 0x7f3a10cafe00>", "/home/ada/course/book", "C:\\\\Users",
-    "in ipykernel_4711/12.py"])
-def test_traces_are_seen(line):
-    assert any(re.search(trace, line) for trace in TRACES.values())
-
-
 @each_chapter
 def test_file_is_as_refresh_writes_it(chapter):
     nb = chapter.notebook

@@ -1,15 +1,15 @@
-"""What `make refresh` writes into notebooks: a second time changes nothing."""
+"""What `make refresh` writes into notebooks: a second time changes nothing.
+
+A name has one body in the book, where it is defined first.
+"""
 
 import copy
 
 import pytest
-from nbformat.v4 import (
-    new_code_cell,
-    new_markdown_cell,
-    new_notebook,
-)
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course.chapter import chapters
+from course.code import definitions
 from tests.support.book import each_chapter
 from tools.refresh import cells
 
@@ -27,6 +27,15 @@ def test_the_generated_cells_are_those_that_are_stored(chapter):
     cells.write(chapter.number, notebook, HOMES)
     for new, stored in zip(notebook.cells, chapter.cells, strict=True):
         assert new == stored, new.id
+
+
+@each_chapter
+def test_a_name_has_one_home(chapter):
+    """What an earlier chapter defines is repeated, not defined again."""
+    for cell in cells.code(chapter.cells):
+        for definition in definitions(cell.source):
+            home = HOMES.get(definition.name)
+            assert home is None or home.chapter >= chapter.number, home
 
 
 def written(*rest, repeated=None):

@@ -34,12 +34,6 @@ def test_every_table_has_a_head_and_full_rows(name):
         assert all(cell.strip() for cell in rows[0]), rows[0]
 
 
-def test_a_lost_head_is_seen():
-    broken = "| a | b |\n|---|---|\n| 1 | 2 |\n\n| 3 | 4 |\n"
-    whole, rest = tables(broken)
-    assert len(whole) == 3 and len(rest) == 1
-
-
 def accidental_lists(text):
     """The lines within a paragraph that Markdown takes for a first item."""
     lines = re.sub(r"(?s)\$\$.*?\$\$|```.*?```", "", text).splitlines()

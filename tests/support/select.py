@@ -15,8 +15,7 @@ from course.paths import chapter_path
 LONGEST = ("tests/site/", "book/14_", "book/19_", "book/13_",
            "tests/teaching/test_grades.py", "book/21_", "book/16_", "book/04_")
 WHOLE_BOOK = {"site"}                   # too dear for the sake of one chapter
-FILE = re.compile(r"(?:test_)?(\d\d)[_.]")
-TEST = re.compile(r"(?:^book/|functions/test_|\[|\[book/|-)(\d\d)(?=[_ .\]-])")
+NUMBERED = re.compile(r"(?:book/|test_)?(\d\d)(?:[_.].*)?")
 
 
 def pytest_addoption(parser):
@@ -33,30 +32,35 @@ def pytest_configure(config):
             raise pytest.UsageError(str(error)) from None
 
 
-def concerns(nodeid):
-    """The numbers of the chapters that a test names in its id."""
-    return set(TEST.findall(nodeid))
+def number(thing):
+    """Of the chapter that a file, a Chapter or a parameter is, or None."""
+    match = NUMBERED.fullmatch(str(getattr(thing, "name", thing)))
+    return match and match[1]
+
+
+def concerns(item, chapter):
+    """Is a test in a file of this chapter, or is it given one?"""
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return chapter in map(number, [item.path, *given])
 
 
 def pytest_ignore_collect(collection_path, config):
     if chapter := config.getoption("--chapter"):
-        of = FILE.match(collection_path.name)
-        if collection_path.name in WHOLE_BOOK or of and of[1] != chapter:
+        if (collection_path.name in WHOLE_BOOK
+                or number(collection_path) not in (None, chapter)):
             return True
 
 
-def rank(nodeid):
-    for place, start in enumerate(LONGEST):
-        if nodeid.startswith(start):
-            return place
-    return len(LONGEST) + (not nodeid.startswith("book/"))
+def rank(item):
+    starts = (*LONGEST, "book/", "")
+    return next(place for place, start in enumerate(starts)
+                if item.nodeid.startswith(start))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     if chapter := config.getoption("--chapter"):
-        others = [item for item in items
-                  if chapter not in concerns(item.nodeid)]
+        others = [item for item in items if not concerns(item, chapter)]
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if chapter in concerns(item.nodeid)]
-    items.sort(key=lambda item: rank(item.nodeid))
+        items[:] = [item for item in items if concerns(item, chapter)]
+    items.sort(key=rank)
