@@ -6,6 +6,7 @@ import re
 from course.chapter import chapters
 from course.sheets import LECTURES, SHEETS
 from tools.refresh import pages
+from tools.refresh.cells import book_homes
 
 
 def again(path, text):
@@ -56,7 +57,7 @@ def test_an_exercise_without_a_goal_waits_for_one():
 
 def test_an_opening_says_its_minutes():
     path = chapters()[4].path
-    fresh = pages.renewed(path)
+    fresh = pages.renewed(path, book_homes(chapters()))
     line = pages.TIME.search(fresh.cells[0].source)[0]
     assert re.fullmatch(r"\*\*Time\*\* about \d+ minutes, and 50 more for the"
                         r" exercises\.", line)

@@ -28,6 +28,7 @@ import torch
 from course.answers import AnsweredExercise, Endless, deadline
 from course.chapter import chapters
 from course.exercise import numbers
+from course.values import leaves, mapped
 from tools.battery.mutants import mutants
 
 DRAWS = 1000                            # inputs on which equivalents are equal
@@ -47,24 +48,6 @@ def judged(exercise, names):
 
 
 # ------------------------------------------------------- values and results
-
-def leaves(value):
-    """The arrays and numbers in an argument, and how to put new ones in."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, tuple | list):
-        return [leaf for part in value for leaf in leaves(part)]
-    return [value]
-
-
-def mapped(function, value):
-    """`value` with every leaf replaced by function(leaf)."""
-    if isinstance(value, dict):
-        return {key: mapped(function, part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)([mapped(function, part) for part in value])
-    return function(value)
-
 
 def at(i, function, value):
     """`value` with function applied to its leaf number i alone."""
