@@ -11,6 +11,7 @@ import argparse
 import logging
 import re
 import sys
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -176,7 +177,7 @@ def document(chapter: str | None, paper: str, site: Path) -> str:
 
 def bookmarks(pdf: PdfWriter) -> list[DictionaryObject]:
     """The nodes of an outline, in the order of their pages."""
-    def below(node):
+    def below(node: DictionaryObject) -> Iterator[DictionaryObject]:
         child = node.get("/First")
         while child is not None:
             child = child.get_object()

@@ -89,7 +89,8 @@ def cited(text: str, above: str, chapter: Chapter) -> list[str]:
 
 def predictions(chapter: Chapter) -> Iterator[Question]:
     """A question for each prediction of a chapter."""
-    heading, above = "", []
+    heading = ""
+    above: list[str] = []
     for cell in chapter.cells:
         text = shown(cell)
         asks = cell.cell_type == "markdown" and MARK.search(text)
