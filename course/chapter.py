@@ -176,16 +176,16 @@ class Chapter:
 
 
 @cache
-def chapters() -> tuple[Chapter, ...]:
-    """All chapters, in order."""
-    return tuple(map(Chapter, chapter_paths()))
+def chapter(number: str) -> Chapter:
+    """Chapter `number` ("04"). Raises ValueError."""
+    return Chapter(chapter_path(number))
 
 
 @cache
-def chapter(number: str) -> Chapter:
-    """Chapter `number` ("04"). Raises ValueError."""
-    path = chapter_path(number)
-    return next(chapter for chapter in chapters() if chapter.path == path)
+def chapters(*numbers: str) -> tuple[Chapter, ...]:
+    """Those with these numbers, or all, in order. Raises ValueError."""
+    return tuple(map(chapter, numbers or [
+        path.name[:2] for path in chapter_paths()]))
 
 
 def functions(number: str) -> SimpleNamespace:

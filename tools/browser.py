@@ -2,12 +2,12 @@
 
 import shutil
 
-from playwright.sync_api import Error
+from playwright.sync_api import Browser, Error, Playwright
 
 SYSTEM = "chromium", "chromium-browser", "google-chrome"
 
 
-def launch(playwright):
+def launch(playwright: Playwright) -> Browser | None:
     """The one that Playwright installed, or else the system's, or None."""
     try:
         return playwright.chromium.launch()

@@ -11,12 +11,14 @@ import argparse
 import logging
 import re
 import sys
+from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 import yaml
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 from pypdf import PdfWriter
-from pypdf.generic import NameObject, TextStringObject
+from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 
 from course.contents import parts
 from course.paths import ROOT
@@ -97,9 +99,8 @@ PREPARE = """() => {
             else if (node.matches(".hide")) node.remove()
             else node.open = true }
         if (answers.children.length > 1) article.append(answers) }
-    return [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map(
-        heading => [heading.textContent.trim(),
-                    heading.closest("article").id, heading.tagName]) }"""
+    return [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+        .map(heading => heading.textContent.trim()) }"""
 WIDE = """most => [...document.querySelectorAll("pre")]
     .flatMap(pre => pre.textContent.split("\\n"))
     .filter(line => line.length > most)"""
@@ -118,14 +119,15 @@ FILL = """starts => { for (const [page, number] of Object.entries(starts))
         .textContent = number }"""
 
 
-def article(html, page):
+def article(html: str, page: str) -> str:
+    """What a page of the site says, as a part of the document."""
     inside = ARTICLE.search(html)[1].replace('loading="lazy"', "")
     inside = re.sub(r"<script.*?</script>", "", inside, flags=re.DOTALL)
     inside = re.sub(r'(src|href)="\.\./_', r'\1="../html/_', inside)
     return f'<article class="bd-article" id="{page}">{inside}</article>'
 
 
-def front(titles, edition):
+def front(titles: dict[str, str], edition: str) -> str:
     """Title page, and contents whose numbers are still to come."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     title, _, subtitle = cited["title"].partition(": ")
@@ -144,7 +146,7 @@ def front(titles, edition):
             f'{"".join(lines)}</nav>')
 
 
-def document(chapter, paper, site):
+def document(chapter: str | None, paper: str, site: Path) -> str:
     """The book of a built site, or a chapter of it, as one page of HTML."""
     pages = [page for _, each in parts() for page in each
              if not chapter or page.startswith(f"{chapter}_")]
@@ -173,9 +175,9 @@ def document(chapter, paper, site):
         + "</main></body></html>")
 
 
-def bookmarks(pdf):
+def bookmarks(pdf: PdfWriter) -> list[DictionaryObject]:
     """The nodes of an outline, in the order of their pages."""
-    def below(node):
+    def below(node: DictionaryObject) -> Iterator[DictionaryObject]:
         child = node.get("/First")
         while child is not None:
             child = child.get_object()
@@ -187,16 +189,15 @@ def bookmarks(pdf):
     return [*below(outline.get_object())] if outline else []
 
 
-def starts(pdf, headings):
+def starts(pdf: PdfWriter) -> dict[str, int]:
     """{page of the site: number of the first page on paper}"""
-    numbers = {page.indirect_reference.idnum: at + 1
-               for at, page in enumerate(pdf.pages)}
-    return {page: numbers[mark["/Dest"][0].idnum]
-            for mark, (_, page, level) in zip(
-                bookmarks(pdf), headings, strict=True) if level == "H1"}
+    return {name[1:]: pdf.get_destination_page_number(place) + 1
+            for name, place in pdf.named_destinations.items()
+            if name.count("/") == 1}            # pypdf puts one in front
 
 
-def publish(browser, chapter, paper, build):
+def publish(browser: Browser, chapter: str | None, paper: str,
+            build: Path) -> tuple[Path, str]:
     """Write the PDF to build/paper; -> its path, and what it holds."""
     out = build / "paper"
     out.mkdir(exist_ok=True)
@@ -206,31 +207,30 @@ def publish(browser, chapter, paper, build):
     tab = browser.new_page()
     tab.set_default_timeout(600_000)
     tab.goto(source.as_uri())
-    headings = tab.evaluate(PREPARE)
+    titles = tab.evaluate(PREPARE)
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": ROOM[paper], "height": 1000})
-    for wrong, found in {
+    for wrong, nodes in {
             "code that is wider than a line": tab.evaluate(WIDE, ROOMY),
             "pictures that are not there": tab.evaluate(LOADED),
             "what is wider than the paper": tab.evaluate(CLIPPED),
             "links to nowhere": tab.evaluate(LOST)}.items():
-        assert not found, f"{wrong}: {found}"
+        assert not nodes, f"{wrong}: {nodes}"
 
-    def press():
+    def press() -> PdfWriter:
         tab.pdf(path=target, prefer_css_page_size=True, outline=True,
                 tagged=True, print_background=True)
         return PdfWriter(clone_from=target)
 
     pdf = press()
     if not chapter:
-        found = starts(pdf, headings)
-        tab.evaluate(FILL, found)
+        numbers = starts(pdf)
+        tab.evaluate(FILL, numbers)
         pdf = press()
-        assert starts(pdf, headings) == found, "the contents name other pages"
+        assert starts(pdf) == numbers, "the contents name other pages"
     tab.close()
     marks = bookmarks(pdf)
-    assert len(marks) == len(headings), "bookmarks are not the headings"
-    for mark, (title, *_) in zip(marks, headings, strict=True):
+    for mark, title in zip(marks, titles, strict=True):  # it loses spaces
         mark[NameObject("/Title")] = TextStringObject(title)
     pdf.write(target)
     source.unlink()

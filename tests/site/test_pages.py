@@ -311,7 +311,7 @@ def test_a_page_has_what_its_notebook_has(site, chapter):
 
 
 def test_every_question_leads_to_its_place(site):
-    places = {(one.place.page, one.place.anchor)
+    places = {(one.page, one.anchor)
               for bank in banks() for one in bank.questions}
     assert len(places) > 150
     for page, anchor in places:

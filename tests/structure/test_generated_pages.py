@@ -7,6 +7,7 @@ import pytest
 from course.chapter import chapters
 from course.sheets import LECTURES, SHEETS
 from tools.refresh import pages
+from tools.refresh.cells import book_homes
 
 
 def again(path, text):
@@ -35,7 +36,8 @@ def test_a_chapter_is_counted_as_by_hand():
     assert f"exercises take {minutes} and give {points} points" in sheet
     stated = re.search(r"takes about (\d+) minutes", sheet)[1]
     assert int(stated) % 5 == 0 and 20 < int(stated) < 120
-    opening = pages.renewed(chapters()[4].path).cells[0].source
+    opening = pages.renewed(
+        chapters()[4].path, book_homes(chapters())).cells[0].source
     assert (f"**Time** about {stated} minutes, and {minutes} more for the"
             " exercises.") in opening
     assert re.search(r"\| 04, 05 \(\d+\) \|",

@@ -3,9 +3,11 @@
 import base64
 import io
 
+import pytest
 from nbformat.v4 import new_code_cell, new_output
 from PIL import Image
 
+import tools.run.pictures
 from course.chapter import chapter
 from tools.run import portable
 
@@ -23,23 +25,38 @@ def cell(said="loss 0.31\n", shade=None, tags=(), error=None):
     return new_code_cell("", outputs=outputs, metadata={"tags": [*tags]})
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tools.run.pictures, "FOLDER", tmp_path)
+
+
+def compare(new, stored):
+    """What is told of one cell, its text and then its pictures."""
+    return [line for told in (portable.changes([new], [stored]),
+                              portable.redrawn([new], [stored], "04-plain"))
+            for lines in told.values() for line in lines]
+
+
 def test_what_differs_is_told():
-    assert portable.compare(cell(shade=9), cell(shade=9)) == (0, [])
-    assert portable.compare(cell("loss 0.32\n"), cell())[1] == [
-        "-loss 0.31", "+loss 0.32"]
-    assert portable.compare(cell(error="too far\nat 3"), cell())[1] == [
+    assert compare(cell(shade=9), cell(shade=9)) == []
+    assert compare(cell("loss 0.32\n"), cell()) == ["-loss 0.31", "+loss 0.32"]
+    assert compare(cell(error="too far\nat 3"), cell()) == [
         "raises AssertionError: too far"]
-    for shade, wrong in ((12, 0), (14, 1)):     # 3 and 5 of a tolerance of 8
-        _, told = portable.compare(cell(shade=shade), cell(shade=9))
-        assert len(told) == wrong
-    assert portable.compare(cell(), cell(shade=9))[1][-1] == (
+    [line] = compare(cell(shade=200), cell(shade=9))
+    assert "tolerance 4: see _build/pictures/04-plain-" in line
+    assert compare(cell(), cell(shade=9))[-1].endswith(
         "0 pictures, not 1")
+
+
+def test_half_of_the_tolerance_is_the_limit():
+    for shade, wrong in ((12, 0), (14, 1)):  # 3 and 5 of a tolerance of 8
+        assert len(compare(cell(shade=shade), cell(shade=9))) == wrong
 
 
 def test_an_ignored_output_may_differ_but_not_raise():
     tags = ["nbval-ignore-output"]
-    assert portable.compare(cell("2\n", 1, tags), cell("1\n", 9)) == (0, [])
-    assert portable.compare(cell(tags=tags, error="no"), cell())[1]
+    assert compare(cell("2\n", 1, tags), cell("1\n", 9)) == []
+    assert compare(cell(tags=tags, error="no"), cell())
 
 
 def test_a_skipped_setting_is_named_with_its_reason():
@@ -62,7 +79,7 @@ def test_a_dead_kernel_fails_and_the_others_go_on(monkeypatch, capsys):
     def run(chapter, setting):
         if chapter is dies:
             raise RuntimeError("Kernel died")
-        return 0, {}
+        return {}
     monkeypatch.setattr(portable, "SETTINGS", {"plain": {}})
     monkeypatch.setattr(portable, "probe", str)
     monkeypatch.setattr(portable, "run", run)

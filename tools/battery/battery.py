@@ -19,6 +19,7 @@ import inspect
 import random
 import time
 import warnings
+from collections import Counter
 from functools import partial
 from multiprocessing import Pool
 
@@ -26,45 +27,29 @@ import numpy as np
 import torch
 
 from course.answers import AnsweredExercise, Endless, deadline
-from course.chapter import chapters
+from course.chapter import Chapter, chapters
 from course.exercise import numbers
+from course.values import leaves, mapped
 from tools.battery.mutants import mutants
 
 DRAWS = 1000                            # inputs on which equivalents are equal
 PROMISES = {"inputs unchanged", "any leading axes", "dtype kept", "any sizes",
             "float16 returned", "float32 returned", "exact numbers"}
+Row = tuple[str, str, str, str]         # kind, what, verdict, words
 
 
 def judged(exercise, names):
     """"named", "graded" or "accepted", and the words of check or grade."""
     try:
-        said, raised = exercise.says(names)
+        printed, raised = exercise.says(names)
     except Endless:
         return "named", "it does not end"
-    if not said.startswith(f"{exercise.number} correct"):
-        return "named", said
-    return ("graded", raised) if raised else ("accepted", said)
+    if not printed.startswith(f"{exercise.number} correct"):
+        return "named", printed
+    return ("graded", raised) if raised else ("accepted", printed)
 
 
 # ------------------------------------------------------- values and results
-
-def leaves(value):
-    """The arrays and numbers in an argument, and how to put new ones in."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, tuple | list):
-        return [leaf for part in value for leaf in leaves(part)]
-    return [value]
-
-
-def mapped(function, value):
-    """`value` with every leaf replaced by function(leaf)."""
-    if isinstance(value, dict):
-        return {key: mapped(function, part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)([mapped(function, part) for part in value])
-    return function(value)
-
 
 def at(i, function, value):
     """`value` with function applied to its leaf number i alone."""
@@ -219,43 +204,42 @@ def coarse(function, *given):
     def round_off(leaf):
         if not is_float(leaf):
             return leaf
-        found, power = np.frexp(np.asarray(leaf, dtype=float))
-        return np.ldexp(np.round(found * 128) / 128, power)
+        digits, power = np.frexp(np.asarray(leaf, dtype=float))
+        return np.ldexp(np.round(digits * 128) / 128, power)
     return mapped(round_off, function(*given))
 
 
 def broken(exercise):
     """{what is broken: wrapper(right answer, *inputs)} for its statement."""
-    samples = [list(exercise.inputs(seed)) for seed in range(60)]
-    shapes = [leaves(given) for given in samples]
-    found = {}
+    shapes = [leaves(exercise.inputs(seed)) for seed in range(60)]
+    ways = {}
     for i, leaf in enumerate(shapes[0]):
         if not is_array(leaf):
             if isinstance(leaf, int | float) and not isinstance(leaf, bool):
-                found[f"one value of number {i}"] = partial(one_value, {}, i)
+                ways[f"one value of number {i}"] = partial(one_value, {}, i)
             continue
         if "inputs unchanged" in exercise.promises:
-            found[f"changes input {i}"] = partial(overwrites, i)
-        ranks = [len(given[i].shape) for given in shapes if len(given) > i]
+            ways[f"changes input {i}"] = partial(overwrites, i)
+        ranks = [len(inputs[i].shape) for inputs in shapes if len(inputs) > i]
         for axis in range(-1, -min(max(ranks), 3) - 1, -1):
-            if len({given[i].shape[axis] for given in shapes
-                    if len(given) > i and len(given[i].shape) >= -axis}) > 1:
-                found[f"one length of axis {axis} of input {i}"] = partial(
+            if len({inputs[i].shape[axis] for inputs in shapes
+                    if len(inputs) > i and len(inputs[i].shape) >= -axis}) > 1:
+                ways[f"one length of axis {axis} of input {i}"] = partial(
                     one_length, {}, i, axis)
         if "bool" in str(leaf.dtype):
-            found[f"all True in input {i}"] = partial(changed, allow_all, i)
+            ways[f"all True in input {i}"] = partial(changed, allow_all, i)
         elif is_float(leaf):
             for change in clip, abs, flush:
-                found[f"{change.__name__} of input {i}"] = partial(
+                ways[f"{change.__name__} of input {i}"] = partial(
                     changed, change, i)
-    arrays = [next((x for x in given if is_array(x)), None) for given in shapes]
+    arrays = [next(filter(is_array, inputs), None) for inputs in shapes]
     for axes in {x.ndim for x in arrays if x is not None}:
-        found[f"wrong for {axes} axes"] = partial(one_number_of_axes, axes)
+        ways[f"wrong for {axes} axes"] = partial(one_number_of_axes, axes)
     if "dtype kept" in exercise.promises:
-        found["float64 returned"] = partial(returns, np.float64)
-        found["float32 returned"] = partial(returns, np.float32)
-    found["two digits"] = coarse
-    return found
+        ways["float64 returned"] = partial(returns, np.float64)
+        ways["float32 returned"] = partial(returns, np.float32)
+    ways["two digits"] = coarse
+    return ways
 
 
 # ----------------------------------------------------------- students' kinds
@@ -348,8 +332,9 @@ def candidates(exercise, some=None):
         yield kind, what, names, body
 
 
-def tried(exercise, some=None, draws=DRAWS):
-    """[(kind, what, "named" | "graded" | "equivalent" | "accepted", words)]"""
+def tried(exercise: AnsweredExercise, some: int | None = None,
+          draws: int = DRAWS) -> list[Row]:
+    """Each candidate: named, graded, equivalent, or accepted, a hole."""
     rows = []
     for kind, what, names, body in candidates(exercise, some):
         answer = names[exercise.name]
@@ -371,43 +356,49 @@ def refused(exercise):
             yield how, words
 
 
-def report(chapter):
-    """(lines to print, counts, holes) of a chapter."""
-    lines, counts, holes = [], {}, 0
+def lines_of(exercise: AnsweredExercise, rows: list[Row]
+             ) -> tuple[list[str], int]:
+    """What an author wants to read of the rows of an exercise, and its holes.
+
+    More than 5 % of equivalent mutants are a hole, too.
+    """
+    holes = [*gaps(exercise)]
+    holes += [f"ACCEPTED {kind}: {what}" for kind, what, verdict, _ in rows
+              if verdict == "accepted"]
+    if exercise.draw:
+        holes += [f"REFUSED {how}: {words}" for how, words in refused(exercise)]
+    same = [what for kind, what, verdict, _ in rows
+            if (kind, verdict) == ("mutant", "equivalent")]
+    if len(same) > 0.05 * sum(kind == "mutant" for kind, *_ in rows):
+        return [*holes, *(f"equivalent, over 5 %: {what}" for what in same)
+                ], len(holes) + 1
+    return holes, len(holes)
+
+
+def report(chapter: Chapter) -> tuple[list[str], Counter, int]:
+    """(lines to print, verdicts by kind, holes) of a chapter."""
+    lines, counts, holes = [chapter.name], Counter(), 0
     for number in numbers(chapter.notebook):
         exercise, start = AnsweredExercise(chapter, number), time.perf_counter()
-        missing = list(gaps(exercise))
         rows = tried(exercise) if exercise.draw else []
-        for kind, _, verdict, _ in rows:
-            counts[kind, verdict] = counts.get((kind, verdict), 0) + 1
-        accepted = [row for row in rows if row[2] == "accepted"]
-        wrong = list(refused(exercise)) if exercise.draw else []
-        same = [row for row in rows if row[2] == "equivalent"]
-        syntax = [row for row in rows if row[0] == "mutant"]
-        few = sum(row[0] == "mutant" for row in same) <= 0.05 * len(syntax)
-        lines.append(f"{number}: {len(rows)} tried, {len(same)} equivalent, "
-                     f"{len(accepted)} accepted, {len(wrong)} refused, "
-                     f"{time.perf_counter() - start:.0f} s")
-        lines += [f"  ACCEPTED {kind}: {what}" for kind, what, *_ in accepted]
-        lines += [f"  REFUSED {how}: {words}" for how, words in wrong]
-        lines += [f"  {gap}" for gap in missing]
-        if not few:
-            lines += [f"  equivalent, over 5 %: {what}"
-                      for kind, what, *_ in same if kind == "mutant"]
-        holes += len(accepted) + len(wrong) + len(missing) + (not few)
-    return chapter.name, lines, counts, holes
+        own, more = lines_of(exercise, rows)
+        counts.update((kind, verdict) for kind, _, verdict, _ in rows)
+        lines += [f"{number}: {len(rows)} tried, {more} holes,"
+                  f" {time.perf_counter() - start:.0f} s",
+                  *(f"  {line}" for line in own)]
+        holes += more
+    return lines, counts, holes
 
 
-def main(chosen):
-    asked = [chapter for chapter in chapters()
-             if not chosen or chapter.number in chosen]
-    total, holes = {}, 0
+def main(chosen: list[str]) -> bool:
+    """Try the chapters named, or all; whether there are holes."""
+    total, holes = Counter(), 0
     with Pool(2) as pool:
-        for name, lines, counts, found in pool.imap_unordered(report, asked):
-            print(name, *lines, sep="\n", flush=True)
-            holes += found
-            for key, count in counts.items():
-                total[key] = total.get(key, 0) + count
+        for lines, counts, more in pool.imap_unordered(
+                report, chapters(*chosen)):
+            print(*lines, sep="\n", flush=True)
+            total += counts
+            holes += more
     for (kind, verdict), count in sorted(total.items()):
         print(f"{kind:8} {verdict:10} {count:5}")
     print(f"{holes} holes")

@@ -19,6 +19,7 @@ from textwrap import fill, indent
 
 import numpy as np
 
+from course.values import leaves, mapped
 from tools.homework.comparison import first_wrong
 from tools.homework.table import TABLE
 
@@ -98,25 +99,13 @@ def solution(variant, published, numbers):
     return source
 
 
-def leaves(value):
-    """The numbers and arrays in a value; None for what is neither."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from leaves(part)
-    else:
-        yield value if isinstance(
-            value, bool | int | float | np.generic | np.ndarray) else None
-
-
 def is_fit(case):
     """Can a test hold it? It must be finite, small, and not empty."""
-    found = [*leaves(case)]
-    return all(each is not None and np.size(each)
-               and np.asarray(each).dtype.kind in "biuf"
-               and not np.isnan(np.asarray(each, float)).any()
-               for each in found) and sum(map(np.size, found)) <= MOST
+    parts = leaves(case)
+    return all(isinstance(leaf, bool | int | float | np.generic | np.ndarray)
+               and np.size(leaf) and np.asarray(leaf).dtype.kind in "biuf"
+               and not np.isnan(np.asarray(leaf, float)).any()
+               for leaf in parts) and sum(map(np.size, parts)) <= MOST
 
 
 def literal(value):
@@ -165,15 +154,6 @@ def draws(exercise, key):
     rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
     for _ in range(TRIED):
         yield exercise.draw(rng)
-
-
-def mapped(function, value):
-    """A value with each number and array in it changed."""
-    if isinstance(value, dict):
-        return {key: mapped(function, part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)([mapped(function, part) for part in value])
-    return function(value)
 
 
 def narrow(leaf):

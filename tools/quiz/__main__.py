@@ -4,4 +4,4 @@ import sys
 
 from tools.quiz.export import main
 
-sys.exit(main(*sys.argv[1:]))
+main(*sys.argv[1:])

@@ -6,41 +6,34 @@ statement that is false, and whoever calls it true reads what is the case.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import nbformat
 from docutils.nodes import make_id
 
+from course.chapter import Chapter, alt_text, chapters, is_folded
+from course.code import Cell
 from course.contents import parts
-from course.paths import BOOK
-from course.prediction import read
+from course.prediction import MARK, read
 from course.sheets import sheets
 
 COURSE = "Inside the Transformer"
 HEADING = re.compile(r"(?m)^## (.+)\n*")
-EQUATION = re.compile(r"\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$", re.DOTALL)
+EQUATION = re.compile(r"(?s)\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$")
 CITED = re.compile(r"\((\d+\.\d+)\)")
-FOLDED = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
-
-
-@dataclass
-class Place:
-    """Where the book speaks of it."""
-
-    page: str
-    anchor: str
-    heading: str
 
 
 @dataclass
 class Choice:
+    """A choice, and the word to whoever takes it; "": it is right."""
+
     text: str
-    word: str = ""                      # to whoever chose it; "": it is right
+    word: str = ""
 
 
 @dataclass
 class Question:
-    """Its texts are Markdown."""
+    """Its texts are Markdown, and later HTML; its title is plain in the end."""
 
     ident: str
     title: str
@@ -48,7 +41,14 @@ class Question:
     text: str
     choices: list[Choice]
     why: str
-    place: Place
+    page: str                           # where the book speaks of it
+    anchor: str
+    heading: str
+
+    @property
+    def is_true_or_false(self) -> bool:
+        """Has it two choices?"""
+        return len(self.choices) == 2
 
 
 @dataclass
@@ -60,110 +60,89 @@ class Bank:
     questions: list[Question]
 
 
-def anchor(heading):
-    """The name that Sphinx gives to a section."""
-    return make_id(re.sub(r"[$`*]", "", heading))
-
-
-def ident(*parts):
+def ident(*parts: str) -> str:
     """The same as long as the question is: of at most 100 characters."""
     return make_id(" ".join(["inside the transformer", *parts]))[:100]
 
 
-def shown(cell):
+def shown(cell: Cell) -> str:
     """A cell as Markdown: text, code and what it printed, pictures in words."""
     if cell.cell_type == "markdown":
         return cell.source
-    if FOLDED & {*cell.metadata.get("tags", [])}:
-        said = []
-    else:
-        said = [f"```\n{text.rstrip()}\n```" for text in [cell.source, *(
-            output.text for output in cell.outputs
-            if output.output_type == "stream")]]
-    picture = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
-    if picture:
-        said.append(f"*Picture:* {picture}")
-    return "\n\n".join(said)
+    texts = [] if is_folded(cell) else [cell.source, *(
+        output.text for output in cell.outputs
+        if output.output_type == "stream")]
+    blocks = [f"```\n{text.rstrip()}\n```" for text in texts]
+    if alt := alt_text(cell):
+        blocks.append(f"*Picture:* {alt}")
+    return "\n\n".join(blocks)
 
 
-def equations(notebook):
-    """The numbered ones of a chapter, as Markdown."""
-    return {found[1]: found[0] for cell in notebook.cells
-            if cell.cell_type == "markdown"
-            for found in EQUATION.finditer(cell.source)}
-
-
-def cited(said, above, known):
+def cited(text: str, above: str, chapter: Chapter) -> list[str]:
     """The equations that a text names and that do not stand above it."""
-    for number in dict.fromkeys(CITED.findall(said)):
-        if number in known and known[number] not in above:
-            yield known[number]
+    equations = {number: match[0] for cell in chapter.markdown
+                 for match in EQUATION.finditer(cell.source)
+                 for number in match.groups()}
+    return [equations[number] for number in dict.fromkeys(CITED.findall(text))
+            if number in equations and equations[number] not in above]
 
 
-def asked(notebook, page):
-    """The predictions of a chapter."""
-    known = equations(notebook)
-    heading, above = "", []
-    for cell in notebook.cells:
-        current = None
-        if cell.cell_type == "markdown":
-            text = cell.source
-            if "**Predict " in text:
-                current = read(text)
-                text = current.before
-            if found := HEADING.search(text):
-                heading, above = found[1].strip(), []
-                text = text[found.end():]
-            above.append(text)
-        else:
-            above.append(shown(cell))
-        if current:
-            number = current.number
+def predictions(chapter: Chapter) -> Iterator[Question]:
+    """A question for each prediction of a chapter."""
+    heading = ""
+    above: list[str] = []
+    for cell in chapter.cells:
+        text = shown(cell)
+        asks = cell.cell_type == "markdown" and MARK.search(text)
+        if asks:
+            prediction = read(text)
+            text = prediction.before
+        if cell.cell_type == "markdown" and (match := HEADING.search(text)):
+            heading, above = match[1].strip(), []
+            text = text[match.end():]
+        above.append(text)
+        if asks:
             context = "\n\n".join(filter(None, above))
-            equation = cited("\n".join([
-                current.question, current.why,
-                *current.choices.values(), *current.words.values()]),
-                context, known)
+            equations = cited("\n".join([
+                prediction.question, prediction.why,
+                *prediction.choices.values(), *prediction.words.values()]),
+                context, chapter)
             yield Question(
-                ident("predict", number), f"{number} {heading}",
-                "\n\n".join([context, *equation]), current.question,
-                [Choice(text, current.words.get(letter, ""))
-                 for letter, text in current.choices.items()],
-                current.why,
-                Place(page, f"predict-{number.replace('.', '-')}", heading))
+                ident("predict", prediction.number),
+                f"{prediction.number} {heading}",
+                "\n\n".join([context, *equations]), prediction.question,
+                [Choice(text, prediction.words.get(letter, ""))
+                 for letter, text in prediction.choices.items()],
+                prediction.why, chapter.name,
+                f"predict-{prediction.number.replace('.', '-')}", heading)
 
 
-def sentence(text):
+def sentence(text: str) -> str:
+    """With a full stop, if nothing else ends it."""
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
-def believed(notebook, page, rows):
-    """The wrong beliefs of a chapter: (belief, what is the case, heading)."""
-    known = equations(notebook)
+def beliefs(chapter: Chapter, rows: Iterable[tuple[str, str, str]]
+            ) -> Iterator[Question]:
+    """A question for each (belief, what is the case, heading) of a chapter."""
     for belief, case, heading in rows:
+        case = f"False: {sentence(case)}"
         yield Question(
-            ident(page[:2], belief), f"{page[:2]} {belief}", "",
+            ident(chapter.number, belief), f"{chapter.number} {belief}", "",
             f"True or false? “{sentence(belief)}”",
-            [Choice("True", f"False: {sentence(case)}"), Choice("False")],
-            "\n\n".join([f"False: {sentence(case)}",
-                         *cited(case, "", known)]),
-            Place(page, anchor(heading), heading))
+            [Choice("True", case), Choice("False")],
+            "\n\n".join([case, *cited(case, "", chapter)]),
+            chapter.name, make_id(re.sub(r"[$`*]", "", heading)), heading)
 
 
-def banks(number=None):
-    """Two banks a chapter, in the order of the book; or those of one."""
-    known = sheets()
-    for caption, pages in parts():
-        for page in pages:
-            if not re.match(rf"{number or '[0-9]{2}'}_", page):
-                continue
-            notebook = nbformat.read(BOOK / f"{page}.ipynb", as_version=4)
-            title = notebook.cells[0].source.partition("\n")[0]
-            chapter = title.partition(":")[0].removeprefix("# ")
-            path = [COURSE, *filter(None, [caption]), chapter]
-            for kind, questions in (
-                    ("Predictions", asked(notebook, page)),
-                    ("Wrong beliefs", believed(
-                        notebook, page, known[page[:2]].beliefs))):
-                yield Bank(ident(page[:2], kind), [*path, kind],
-                           [*questions])
+def banks(*numbers: str) -> Iterator[Bank]:
+    """Two banks a chapter, of those named or of all. Raises ValueError."""
+    captions = {page: caption for caption, pages in parts() for page in pages}
+    for chapter in chapters(*numbers):
+        rows = sheets()[chapter.number].beliefs
+        title = chapter.heading.partition(":")[0]
+        path = [COURSE, *filter(None, [captions[chapter.name]]), title]
+        for kind, questions in (("Predictions", predictions(chapter)),
+                                ("Wrong beliefs", beliefs(chapter, rows))):
+            yield Bank(ident(chapter.number, kind), [*path, kind],
+                       [*questions])

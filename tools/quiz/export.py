@@ -11,29 +11,30 @@ import os
 import sys
 from itertools import groupby
 
-from course.paths import ROOT
+from course.paths import BUILD
 from tools.quiz import moodle, qti
 from tools.quiz.banks import banks
 from tools.quiz.written import written
 
-FOLDER = ROOT / "_build" / "questions"
+FOLDER = BUILD / "questions"
 
 
-def main(number=None):
-    made = [*banks(number)]
-    if not made:
-        sys.exit("no such chapter: CHAPTER takes its number, as in CHAPTER=04")
-    files = {page: [*of] for page, of in groupby(
-        made, lambda bank: bank.questions[0].place.page)}
-    if not number:
-        files["all"] = made
+def main(*numbers: str) -> None:
+    """Write the questions of the chapters named, or of all."""
+    try:
+        asked = [*banks(*numbers)]
+    except ValueError as error:
+        sys.exit(f"{error}: CHAPTER takes its number, as in CHAPTER=04")
     FOLDER.mkdir(parents=True, exist_ok=True)
     site = os.environ.get("SITE_URL", "").rstrip("/")
     for platform, suffix in ((moodle, ".xml"), (qti, ".zip")):
-        questions = written(made, platform.formula, site)
-        for name, of in files.items():
-            platform.write(of, questions, FOLDER / f"{name}{suffix}")
-    for name, of in files.items():
-        print(f"{name}.xml, {name}.zip:",
-              sum(len(bank.questions) for bank in of), "questions")
-    print(f"in {FOLDER.relative_to(ROOT)}")
+        made = written(asked, platform.formula, site)
+        files = {page: [*group] for page, group in groupby(
+            made, lambda bank: bank.questions[0].page)}
+        if not numbers:
+            files["all"] = made
+        for name, group in files.items():
+            platform.write(group, FOLDER / f"{name}{suffix}")
+            print(f"{name}{suffix}:",
+                  sum(len(bank.questions) for bank in group), "questions")
+    print(f"in {FOLDER}")

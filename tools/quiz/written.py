@@ -1,79 +1,70 @@
 """Questions in HTML, as a platform shows them: links lead to the site."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import unescape
 
 from tools import prose
+from tools.quiz.banks import Bank, Choice, Question
 from tools.website.section_text import formula as typed
 
-LINK = re.compile(r'<a\s+href="([^"]*)">(.*?)</a>', re.DOTALL)
+LINK = re.compile(r'(?s)<a\s+href="([^"]*)">(.*?)</a>')
 PAGE = re.compile(r"(\w+)\.(?:ipynb|md)(#[\w-]*)?")
 SPAN = re.compile(r"\$([^$]+)\$|[`*]")
 
 
-@dataclass
-class Written:
-    """A question; of its choices, [(HTML, word in HTML or "")]."""
-
-    ident: str
-    title: str                          # plain text
-    text: str
-    choices: list[tuple[str, str]]
-    why: str
-
-    @property
-    def is_true_or_false(self):
-        return len(self.choices) == 2
-
-
-def plain(markdown):
+def plain(markdown: str) -> str:
     """A line of Markdown without its marks, formulas as they can be typed."""
-    return SPAN.sub(lambda found: typed(found[1])
-                    if found[1] else "", markdown)
+    return SPAN.sub(lambda span: typed(span[1]) if span[1] else "", markdown)
 
 
-def linked(html, site):
+def linked(html: str, site: str) -> str:
     """Links inside the book lead to the site; without one they are words."""
-    def link(found):
-        page = PAGE.fullmatch(unescape(found[1]))
+    def link(match: re.Match[str]) -> str:
+        page = PAGE.fullmatch(unescape(match[1]))
         if not page:
-            return found[0]
+            return match[0]
         if not site:
-            return found[2]
+            return match[2]
         return (f'<a href="{site}/book/{page[1]}.html{page[2] or ""}">'
-                f"{found[2]}</a>")
+                f"{match[2]}</a>")
 
     return LINK.sub(link, html)
 
 
-def texts(question):
+def texts(question: Question) -> list[str]:
     """What of a question is Markdown, in an order that `written` knows."""
-    place = question.place
-    source = (f"chapter {place.page[:2]}, [“{place.heading}”]"
-              f"({place.page}.ipynb#{place.anchor})")
+    source = (f"chapter {question.page[:2]}, [“{question.heading}”]"
+              f"({question.page}.ipynb#{question.anchor})")
     return [f"From {source}:", question.context, question.text,
             f"Read {source}.", question.why,
             *(part for choice in question.choices
               for part in (choice.text, choice.word))]
 
 
-def written(banks, formula, site):
-    """{ident: a question of the banks}; formula as prose.html takes it.
+def in_html(question: Question, html: Iterator[str]) -> Question:
+    """The question as platforms show it; html: of its texts."""
+    source, context, text, read, why = (next(html) for _ in range(5))
+    if context:
+        text = (f"{source}\n<blockquote>\n{context}\n</blockquote>\n"
+                f"<div><strong>Question.</strong></div>\n{text}")
+    return replace(
+        question, title=plain(question.title), text=text,
+        choices=[Choice(next(html), next(html)) for _ in question.choices],
+        why=f"{why}\n{read}".strip())
+
+
+def written(banks: Sequence[Bank],
+            formula: Callable[[prose.Formulas], Iterable[str]],
+            site: str) -> list[Bank]:
+    """The banks in HTML; formula as prose.html takes it.
 
     site: the address of the book, without a / at its end, or "".
     """
-    questions = [one for bank in banks for one in bank.questions]
-    made = iter([linked(html, site) for html in prose.html(
-        [text for one in questions for text in texts(one)], formula)])
-    found = {}
-    for one in questions:
-        source, context, text, read, why = (next(made) for _ in range(5))
-        if context:
-            text = (f"{source}\n<blockquote>\n{context}\n</blockquote>\n"
-                    f"<div><strong>Question.</strong></div>\n{text}")
-        found[one.ident] = Written(
-            one.ident, plain(one.title), text,
-            [(next(made), next(made)) for _ in one.choices],
-            f"{why}\n{read}".strip())
-    return found
+    markdown = [text for bank in banks for question in bank.questions
+                for text in texts(question)]
+    html = (linked(text, site) for text in prose.html(markdown, formula))
+    return [replace(bank, questions=[in_html(question, html)
+                                     for question in bank.questions])
+            for bank in banks]

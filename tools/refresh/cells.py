@@ -15,8 +15,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 import course.verdict
-from course.chapter import Cell, Chapter
+from course.chapter import Chapter
 from course.code import (
+    Cell,
     Definition,
     bound,
     closure,

@@ -1,7 +1,5 @@
 """Write what the chapters say into the pages: numbers, minutes, points, titles.
 
-python -m tools.refresh.pages
-
 The notebooks are the source: their titles, the captions of their exercises,
 and what course/minutes.py counts. Words written by hand stay. A row that waits
 for its words has a "?"; one whose chapter or exercise is gone stands last.
@@ -14,12 +12,14 @@ from pathlib import Path
 
 import nbformat
 
-from course.chapter import Chapter, sections
+from course.chapter import Chapter, chapters, sections
 from course.contents import parts
 from course.exercise import exercises
 from course.minutes import reading_minutes, stated_minutes
-from course.paths import BOOK, ROOT, chapter_paths
+from course.paths import BOOK
 from course.sheets import GOAL, LECTURES, SHEET, SHEETS
+from tools.refresh.cells import Home, book_homes
+from tools.refresh.cells import write as write_cells
 from tools.run.lectures import spanned
 
 FRONT = BOOK / "intro.md"
@@ -51,12 +51,13 @@ def table_of(head: str) -> re.Pattern[str]:
     return re.compile(rf"(?m)^(\| {head} \|.*\n\|[-|]+\n)((?:\|.*\n)*)")
 
 
-def renewed(path: Path) -> Chapter:
-    """The chapter with its minutes in its opening, and points where it grades.
+def renewed(path: Path, homes: dict[str, Home]) -> Chapter:
+    """The chapter with its generated cells, its minutes and its points.
 
     Read anew, not the shared one: it is changed.
     """
     chapter = Chapter(path)
+    write_cells(chapter.number, chapter.notebook, homes)
     opening = chapter.cells[0]
     work = 0
     for exercise in exercises(chapter):
@@ -209,11 +210,12 @@ def stale() -> dict[Path, str]:
 
     ValueError: the caption of an exercise is out of form.
     """
-    chapters = [renewed(path) for path in chapter_paths()]
+    homes = book_homes(chapters())
+    book = [renewed(chapter.path, homes) for chapter in chapters()]
     texts = {chapter.path: nbformat.writes(chapter.notebook) + "\n"
-             for chapter in chapters}
-    texts |= {path: written(path.read_text("utf-8"), chapters)
-              for path, written in PAGES.items()}
+             for chapter in book}
+    texts |= {path: page(path.read_text("utf-8"), book)
+              for path, page in PAGES.items()}
     return {path: text for path, text in texts.items()
             if text != path.read_text("utf-8")}
 
@@ -224,8 +226,3 @@ def write() -> list[Path]:
     for path, text in changed.items():
         path.write_text(text, "utf-8", newline="\n")
     return [*changed]
-
-
-if __name__ == "__main__":
-    for path in write():
-        print(path.relative_to(ROOT))

@@ -15,13 +15,12 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
 
 from course.chapter import Section, chapter, sections
 from course.code import Cell
 from course.sheets import LECTURES
-from tools.run.repeatable import QUIET  # before the first kernel
+from tools.run.repeatable import execute  # before the first kernel
 
 MARK = re.compile(r'\b(\d\d):|"([^"]+)"( to(?= "))?')
 Span = tuple[str, str]                  # first and last heading
@@ -75,13 +74,9 @@ def chosen(cells: Iterable[Cell], spans: Iterable[Span]) -> list[Cell]:
 
 def run(folder: Path, cells: Iterable[Cell]) -> list[tuple[str, str]]:
     """What the cells raised, as [(cell id, first line of the error)]."""
-    notebook = new_notebook(cells=[cell.copy() for cell in cells])
-    NotebookClient(notebook, timeout=600, allow_errors=True,
-                   record_timing=False, kernel_name="python3",
-                   extra_arguments=QUIET,
-                   resources={"metadata": {"path": str(folder)}}).execute()
+    ran = execute(new_notebook(cells=[*cells]), folder, allow_errors=True)
     return [(cell.id, f"{output.ename}: {output.evalue}".splitlines()[0])
-            for cell in notebook.cells for output in cell.outputs
+            for cell in ran.cells for output in cell.outputs
             if output.output_type == "error"]
 
 

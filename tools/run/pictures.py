@@ -2,9 +2,11 @@
 
 import base64
 import io
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from matplotlib.testing.compare import calculate_rms
+from nbformat import NotebookNode
 from PIL import Image
 
 from course.paths import BUILD
@@ -13,24 +15,25 @@ SIDE = 48      # pixels: a lost point is much of a square, little of a page
 TOLERANCE = 8  # of 255: the root mean square in a square; a line that moves
                # by a quarter of a pixel is here, a new digit on an axis at 14
 FOLDER = BUILD / "pictures"
+Picture = np.ndarray                    # height, width, 3: red, green, blue
 
 
-def pictures(outputs):
-    """The PNG outputs of a cell, each as an array (height, width, 3)."""
+def pictures(outputs: Iterable[NotebookNode]) -> Iterator[Picture]:
+    """The PNG outputs of a cell."""
     for output in outputs:
         if png := output.get("data", {}).get("image/png"):
             image = Image.open(io.BytesIO(base64.b64decode(png)))
             yield np.asarray(image.convert("RGB"), dtype=float)
 
 
-def squares(picture):
+def squares(picture: Picture) -> Iterator[Picture]:
     """The picture, cut into pieces of about SIDE by SIDE pixels."""
     height, width, _ = picture.shape
     for strip in np.array_split(picture, height // SIDE or 1):
         yield from np.array_split(strip, width // SIDE or 1, axis=1)
 
 
-def distance(stored, new):
+def distance(stored: Picture, new: Picture) -> float:
     """How far apart in their worst square, in tolerances: above 1, seen."""
     if stored.shape != new.shape:
         return np.inf
@@ -38,7 +41,7 @@ def distance(stored, new):
     return float(max(calculate_rms(*pair) for pair in pairs)) / TOLERANCE
 
 
-def save(name, stored, new):
+def save(name: str, stored: Picture, new: Picture) -> str:
     """Write both pictures and their difference, tenfold; where, in words."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     shown = {"stored": stored, "new": new}
@@ -50,11 +53,16 @@ def save(name, stored, new):
     return f"_build/pictures/{name}.{{{','.join(shown)}}}.png"
 
 
-def unlike(name, stored, new):
-    """A sentence for each pair of pictures that a reader can tell apart."""
+def unlike(name: str, stored: Sequence[Picture], new: Sequence[Picture],
+           limit: float = 1) -> list[str]:
+    """A sentence for each pair of pictures that a reader can tell apart.
+
+    limit: how many tolerances they may be apart.
+    """
     if len(stored) != len(new):
         return [f"{name}: {len(new)} pictures, not {len(stored)}"]
-    return [f"{name}: rms {far * TOLERANCE:.1f}, tolerance {TOLERANCE}: see "
+    return [f"{name}: rms {far * TOLERANCE:.1f},"
+            f" tolerance {limit * TOLERANCE:g}: see "
             + save(name, old, other)
             for old, other in zip(stored, new, strict=True)
-            if (far := distance(old, other)) > 1]
+            if (far := distance(old, other)) > limit]

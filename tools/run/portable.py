@@ -14,16 +14,17 @@ import difflib
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from copy import deepcopy
 
-from nbclient import NotebookClient
+from course.chapter import Chapter, chapters
+from course.code import Cell
+from tools.run.pictures import pictures, unlike
+from tools.run.repeatable import execute  # before the first kernel
 
-from course.chapter import chapter, chapters
-from tools.run.pictures import distance, pictures, save
-from tools.run.repeatable import QUIET  # before the first kernel
+Changes = dict[str, list[str]]          # {cell id: what went wrong in it}
 
-SETTINGS = {
+SETTINGS: dict[str, dict[str, str]] = {
     "plain": {},
     **{core: {"OPENBLAS_CORETYPE": core}
        for core in ("Haswell", "Zen", "SkylakeX", "Sandybridge")},
@@ -48,23 +49,24 @@ for a in x, x.astype("f4"):
 """
 
 
-def environment(setting):
+def environment(setting: str) -> dict[str, str]:
     """The variables of a kernel under `setting`, and no other setting's."""
     kept = {k: v for k, v in os.environ.items() if k not in VARIABLES}
     return kept | SETTINGS[setting]
 
 
-def probe(setting):
+def probe(setting: str) -> str | None:
     """A fingerprint of sums and functions under `setting`; None: it fails."""
     ran = subprocess.run([sys.executable, "-c", PROBE], text=True,
                          capture_output=True, env=environment(setting))
     return ran.stdout if ran.returncode == 0 else None
 
 
-def sift(found):
+def sift(fingerprints: Mapping[str, str | None]) -> dict[str, str | None]:
     """From {setting: fingerprint} {setting: None, or why it is skipped}."""
-    first, why = {}, {}
-    for setting, fingerprint in found.items():
+    first: dict[str | None, str] = {}
+    why: dict[str, str | None] = {}
+    for setting, fingerprint in fingerprints.items():
         same = first.setdefault(fingerprint, setting)
         why[setting] = (
             "this processor lacks it" if fingerprint is None else
@@ -72,72 +74,68 @@ def sift(found):
     return why
 
 
-def text(output):
-    """What an output says beside its pictures, line by line."""
-    shown = {kind: data for kind, data in output.get("data", {}).items()
-             if kind != "image/png"}
-    said = output.get("text", "") + "".join(map(str, shown.values()))
-    return [output.get("name", output.output_type), *said.splitlines()]
+def is_compared(cell: Cell) -> bool:
+    """Has it outputs that must be the same?"""
+    return (cell.cell_type == "code"
+            and "nbval-ignore-output" not in cell.metadata.get("tags", []))
 
 
-def compare(cell, stored):
-    """(largest distance, what went wrong) of a `cell` that ran again."""
-    errors = [output for output in cell.outputs
-              if output.output_type == "error"]
-    if errors:
-        [first, *_] = errors[0].evalue.splitlines() or [""]
-        return 0, [f"raises {errors[0].ename}: {first}"]
-    if "nbval-ignore-output" in cell.metadata.get("tags", []):
-        return 0, []
-    old, new = ([line for output in each.outputs for line in text(output)]
-                for each in (stored, cell))
-    wrong = [line for line in difflib.unified_diff(old, new, n=0, lineterm="")
-             if not line.startswith(("---", "+++", "@@"))]
-    old, new = [*pictures(stored.outputs)], [*pictures(cell.outputs)]
-    if len(old) != len(new):
-        return 0, [*wrong, f"{len(new)} pictures, not {len(old)}"]
-    far = max(map(distance, old, new), default=0)
-    return far, wrong + [f"picture: {far:.2f} of the tolerance"] * (far > LIMIT)
+def text(cell: Cell) -> list[str]:
+    """What a cell says beside its pictures, line by line."""
+    lines = []
+    for output in cell.outputs:
+        data = {kind: words for kind, words in output.get("data", {}).items()
+                if kind != "image/png"}
+        shown = output.get("text", "") + "".join(map(str, data.values()))
+        lines += [output.get("name", output.output_type), *shown.splitlines()]
+    return [line for line in lines if "<Figure size" not in line]
 
 
-def run(chapter, setting):
-    """(largest distance, {cell id: what went wrong}) of a whole chapter."""
-    stored, notebook = chapter.notebook, deepcopy(chapter.notebook)
-    NotebookClient(
-        notebook, timeout=3600, allow_errors=True, coalesce_streams=True,
-        record_timing=False, kernel_name="python3",
-        extra_arguments=QUIET,
-        resources={"metadata": {"path": str(chapter.path.parent)}},
-    ).execute(env=environment(setting))
-    farthest, failures = 0, {}
-    for new, old in zip(notebook.cells, stored.cells, strict=True):
-        if new.cell_type == "code":
-            far, wrong = compare(new, old)
-            farthest = max(farthest, far)
-            if wrong:
-                failures[new.id] = wrong
-            if far > LIMIT:
-                name = f"{chapter.number}-{new.id}-{setting.replace(' ', '-')}"
-                for pair in zip(pictures(old.outputs), pictures(new.outputs),
-                                strict=True):
-                    save(name, *pair)
-    return farthest, failures
+def changes(new: Iterable[Cell], stored: Iterable[Cell]) -> Changes:
+    """What cells that ran again raise, or say in other words."""
+    wrong: Changes = {}
+    for cell, before in zip(new, stored, strict=True):
+        lines = [f"raises {output.ename}: {output.evalue}".splitlines()[0]
+                 for output in cell.get("outputs", [])
+                 if output.output_type == "error"]
+        if is_compared(cell) and not lines:
+            lines = [line for line in difflib.unified_diff(
+                         text(before), text(cell), n=0, lineterm="")
+                     if not line.startswith(("---", "+++", "@@"))]
+        if lines:
+            wrong[cell.id] = lines
+    return wrong
 
 
-def row(chapter, setting, farthest, failures):
+def redrawn(new: Iterable[Cell], stored: Iterable[Cell],
+            name: str) -> Changes:
+    """Which pictures a reader could tell apart; files begin with `name`."""
+    return {cell.id: lines for cell, before in zip(new, stored, strict=True)
+            if is_compared(cell) and (lines := unlike(
+                f"{name}-{cell.id}", [*pictures(before.outputs)],
+                [*pictures(cell.outputs)], LIMIT))}
+
+
+def run(chapter: Chapter, setting: str) -> Changes:
+    """What differs in a whole chapter."""
+    new = execute(chapter.notebook, chapter.path.parent, environment(setting),
+                  timeout=3600, allow_errors=True).cells
+    wrong = changes(new, chapter.cells)
+    name = f"{chapter.number}-{setting.replace(' ', '-')}"
+    for cell, lines in redrawn(new, chapter.cells, name).items():
+        wrong.setdefault(cell, []).extend(lines)
+    return wrong
+
+
+def row(chapter: Chapter, setting: str, wrong: Changes) -> str:
     """One line of the table, and below it what went wrong, cell by cell."""
-    texts, errors = (
-        sum(any(each.startswith(signs) for each in told)
-            for told in failures.values())
-        for signs in (("+", "-"), "raises "))
-    line = (f"{chapter.number}  {setting:28} pictures {farthest:5.2f}   "
-            f"text {texts:2}   errors {errors:2}")
-    return "\n".join([line, *(f"      {cell}: {each[:160]}"
-                              for cell, told in failures.items()
-                              for each in told[:12])])
+    return "\n".join([
+        f"{chapter.number}  {setting:28} {len(wrong)} cells differ",
+        *(f"      {cell}: {line[:160]}" for cell, lines in wrong.items()
+          for line in lines[:12])])
 
 
-def main(chosen, jobs=2):
+def main(chosen: Iterable[Chapter], jobs: int = 2) -> bool:
     """Run each chapter under each setting; whether any of them failed."""
     why = sift({setting: probe(setting) for setting in SETTINGS})
     for setting, reason in why.items():
@@ -150,14 +148,14 @@ def main(chosen, jobs=2):
                    for chapter in chosen}
         for done in as_completed(started):
             try:
-                farthest, failures = done.result()
+                wrong = done.result()
             except (RuntimeError, TimeoutError) as error:  # a dead kernel
-                farthest, failures = 0, {"kernel": [f"raises {error}"]}
-            failed += bool(failures)
-            print(row(*started[done], farthest, failures), flush=True)
+                wrong = {"kernel": [f"raises {error}"]}
+            failed += bool(wrong)
+            print(row(*started[done], wrong), flush=True)
     print(f"{len(started)} runs, {failed} with failures")
     return failed > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main([*map(chapter, sys.argv[1:])] or chapters()))
+    sys.exit(main(chapters(*sys.argv[1:])))
