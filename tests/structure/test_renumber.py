@@ -89,7 +89,7 @@ def test_room_is_made_and_a_stub_put_there(tmp_path):
     moved = f"10{at.name[2:]}.ipynb"
     assert new.keys() - old.keys() == {moved}
     assert new["CHANGELOG.md"] == old["CHANGELOG.md"]
-    for words in "# 10. ", "Exercise 10.1", "check_10_1()", '"check-10-1"':
+    for words in "# 10.", "Exercise 10.1", "check_10_1()", '"id": "check-10-1':
         assert words in new[moved], words
     with pytest.raises(ValueError, match="no chapter 09"):
         [*renumber(9, tmp_path)]
