@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import nbformat
 
+from course.edition import git
 from course.paths import ROOT
 from tools import new_chapter
 from tools.rename import aligned
@@ -83,7 +84,7 @@ REFERENCES = [
     Reference(rf"(?<=\| ){DOTTEDS}(?= \||\s\(\d+\) \|)", "exercises of a plan",
               PAGE, known="exercise", file="teaching_.*"),
     # In programs a number is a string.
-    Reference(rf"(?:functions\(|PATHS\[)\"{TWO}(?=\")", "what reads a chapter",
+    Reference(rf"(?:functions\(|chapter\(|PATHS\[)\"{TWO}(?=\")", "what reads a chapter",
               PROGRAM),
     Reference(rf"\(\"{TWO}(?=\", \"[a-z-]+\"\))", "a chapter and its cell",
               PROGRAM),
@@ -231,6 +232,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.new and not options.new.isidentifier():
         parser.error(f"{options.new!r} is no name in Python")
+    if git(ROOT, "status", "--porcelain"):
+        parser.error("there are changes: commit them first, so that what"
+                     " moves can be looked at, and taken back")
     try:
         for line in renumber(options.at, write=not options.dry_run):
             print(line)
@@ -239,7 +243,7 @@ def main() -> None:
     if options.new and not options.dry_run:
         stub = new_chapter.make(options.at, options.new)
         print(f"{stub.relative_to(ROOT)}: a stub")
-    print("Now: make refresh (pictures show numbers, too), then make test.")
+    print("Now: make refresh (pictures show numbers, too), make lint, make test.")
 
 
 if __name__ == "__main__":

@@ -311,8 +311,10 @@ def test_is_shakespeare_by_its_hash(play):
     assert CHAPTER.is_shakespeare(play[:-1]) is False
 
 
-@pytest.mark.parametrize("number, cell_id", [
-    ("14", "text-data"), ("19", "text-run")])
+TEXTS = [("14", "text-data"), ("19", "text-run")]       # who reads one, where
+
+
+@pytest.mark.parametrize("number, cell_id", TEXTS)
 def test_the_cells_of_both_chapters_read_the_text(desk, monkeypatch, number,
                                                   cell_id):
     names = functions(number)
@@ -331,7 +333,7 @@ def test_the_cells_of_both_chapters_read_the_text(desk, monkeypatch, number,
     assert inside["n_vocab"] == len(set(read))
 
 
-@pytest.mark.parametrize("number", ["14", "19"])
+@pytest.mark.parametrize("number", dict(TEXTS))
 def test_both_chapters_refuse_a_text_with_another_hash(desk, monkeypatch,
                                                        number):
     """In the folder data/ and from the network; short ones by name, too."""

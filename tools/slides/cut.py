@@ -1,6 +1,6 @@
 """Prose for slides: cut at sentences, measured in lines, shared out to pages.
 
-What is measured here is a guess, by counted signs; tools/slides.py measures in
+What is measured here is a guess, by counted signs; publish.py measures in
 a browser.
 """
 
