@@ -28,6 +28,7 @@ PROGRAMS = "tests", "tools", "course", "experiments", "benchmarks"
 PAGES = "*.md", "book/*.md", "experiments/*.md"
 LEFT = {"CHANGELOG.md", "rename.py", "test_rename.py"}     # history; examples
 SPAN = re.compile(r"`+[^`\n]+`+")
+TOPICS = {chapter.name[3:] for chapter in chapters()}
 COMMENTED = re.compile(r"(.*?\S)(  +)(#.*)")
 TEXTS = {tokenize.COMMENT, tokenize.STRING,
          getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
@@ -105,6 +106,9 @@ def code(source: str, old: str, new: str) -> str:
     before: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         at = starts[token.start[0] - 1] + token.start[1]
+        if token.type in TEXTS and old in TOPICS and (
+                token.string.strip("\"'") == old):
+            continue                                # the key of a chapter
         if token.type in TEXTS:
             places += [at + spot for spot in spots(token.string, old)]
         elif token.string == old and not is_foreign(before) and not (
@@ -150,6 +154,8 @@ def main(old: str, new: str) -> None:
         if old not in before:
             continue
         after = renamed(path, old, new)
+        if after == before:
+            continue
         path.write_text(after, "utf-8", newline="\n")
         left = len(re.findall(rf"\b{re.escape(old)}\b", after))
         print(f"{path.relative_to(ROOT)}: {before.count(old)} places"

@@ -84,8 +84,8 @@ REFERENCES = [
     Reference(rf"(?<=\| ){DOTTEDS}(?= \||\s\(\d+\) \|)", "exercises of a plan",
               PAGE, known="exercise", file="teaching_.*"),
     # In programs a number is a string.
-    Reference(rf"(?:functions\(|chapter\(|PATHS\[)\"{TWO}(?=\")", "what reads a chapter",
-              PROGRAM),
+    Reference(rf"(?:functions\(|chapter\(|PATHS\[)\"{TWO}(?=\")",
+              "what reads a chapter", PROGRAM),
     Reference(rf"\(\"{TWO}(?=\", \"[a-z-]+\"\))", "a chapter and its cell",
               PROGRAM),
     Reference(rf"(?<=[\"']){DOTTED}(?=[\"'][:,\])])", "an exercise, the key",
@@ -243,7 +243,8 @@ def main() -> None:
     if options.new and not options.dry_run:
         stub = new_chapter.make(options.at, options.new)
         print(f"{stub.relative_to(ROOT)}: a stub")
-    print("Now: make refresh (pictures show numbers, too), make lint, make test.")
+    print("Now: make refresh (pictures show numbers, too), make lint,"
+          " make test.")
 
 
 if __name__ == "__main__":

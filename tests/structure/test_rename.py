@@ -33,6 +33,12 @@ def test_a_word_of_english_counts_in_code_alone(before, after):
     assert rename.prose(before, "look", "read") == after
 
 
+def test_the_key_of_a_chapter_stays():
+    source = 'DOTS = {"feed_forward": feed_forward}'
+    assert rename.code(source, "feed_forward", "mlp") == (
+        'DOTS = {"feed_forward": mlp}')
+
+
 @pytest.mark.parametrize("old, new, reason", [
     (NAME, "class", "'class' is no name in Python"),
     (NAME, "sum", "sum is a name of Python's own"),

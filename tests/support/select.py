@@ -13,7 +13,8 @@ from course.paths import chapter_path
 # What takes longest begins first, so that two workers end together. Then the
 # other notebooks, then the rest.
 LONGEST = ("tests/site/", "book/14_t", "book/19_f", "book/13_t",
-           "tests/teaching/test_grades.py", "book/21_f", "book/16_f", "book/04_l")
+           "tests/teaching/test_grades.py", "book/21_f", "book/16_f",
+           "book/04_l")
 WHOLE_BOOK = {"site"}                   # too dear for the sake of one chapter
 NUMBERED = re.compile(r"(?:book/|test_)?(\d\d)(?:[_.].*)?")
 
