@@ -38,7 +38,7 @@ PROMPTS = "code_prompt_show", "code_prompt_hide"
 
 @dataclass(frozen=True)
 class Home:
-    """Where a name is defined first, and the imports that its chapter has."""
+    """Where a name is defined, and the imports that its chapter has."""
 
     chapter: str
     definition: Definition
@@ -64,18 +64,30 @@ def imported(cells: Iterable[Cell]) -> dict[str, str]:
     return statements
 
 
-def homes(chapters: Iterable[tuple[str, list[Cell]]]) -> dict[str, Home]:
-    """{name: its home} of (number, cells), in the order of the book."""
-    known: dict[str, Home] = {}
+def homes(chapters: Iterable[tuple[str, list[Cell]]]) -> dict[str, list[Home]]:
+    """{name: its homes} of (number, cells), in the order of the book.
+
+    A name has one home, but for a function that grows: attention, and then
+    attention with a mask.
+    """
+    known: dict[str, list[Home]] = {}
     for number, cells in chapters:
         own = [*code(cells)]
         imports = imported(own)
         for cell in own:
             if not OWN_CELL.fullmatch(cell.id):
                 for definition in definitions(cell.source):
-                    known.setdefault(definition.name,
-                                     Home(number, definition, imports))
+                    of_name = known.setdefault(definition.name, [])
+                    if not of_name or of_name[-1].chapter != number:
+                        of_name.append(Home(number, definition, imports))
     return known
+
+
+def before(number: str, known: dict[str, list[Home]]) -> dict[str, Home]:
+    """{name: its latest home} in the chapters before this one."""
+    return {name: earlier[-1] for name, all_homes in known.items()
+            if (earlier := [home for home in all_homes
+                            if home.chapter < number])}
 
 
 def asked(cells: list[Cell]) -> set[str]:
@@ -98,13 +110,13 @@ def import_order(statement: str) -> tuple[bool, str]:
     return statement.startswith("from"), statement
 
 
-def earlier(number: str, cells: list[Cell], known: dict[str, Home]) -> str:
+def earlier(number: str, cells: list[Cell],
+            known: dict[str, list[Home]]) -> str:
     """The source of the cell with functions of earlier chapters, or ""."""
-    before = {name: home for name, home in known.items()
-              if home.chapter < number}
-    names = closure(asked(cells) & before.keys(), {
-        name: home.definition.needs for name, home in before.items()})
-    taken = [home for name, home in before.items() if name in names]
+    there_before = before(number, known)
+    names = closure(asked(cells) & there_before.keys(), {
+        name: home.definition.needs for name, home in there_before.items()})
+    taken = [home for name, home in there_before.items() if name in names]
     if not taken:
         return ""
     there = imported(cell for cell in cells if cell.id == IMPORTS)
@@ -149,7 +161,8 @@ def tidy(cell: Cell) -> None:
         del cell.metadata["mystnb"]
 
 
-def write(number: str, notebook: NotebookNode, known: dict[str, Home]) -> None:
+def write(number: str, notebook: NotebookNode,
+          known: dict[str, list[Home]]) -> None:
     """Write the generated cells of a notebook, in place."""
     cells = put(notebook.cells, EARLIER,
                 earlier(number, notebook.cells, known), IMPORTS)
@@ -163,6 +176,6 @@ def write(number: str, notebook: NotebookNode, known: dict[str, Home]) -> None:
     notebook.cells = cells
 
 
-def book_homes(chapters: Iterable[Chapter]) -> dict[str, Home]:
+def book_homes(chapters: Iterable[Chapter]) -> dict[str, list[Home]]:
     """The homes of all names that the chapters define."""
     return homes((chapter.number, chapter.cells) for chapter in chapters)

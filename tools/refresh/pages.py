@@ -51,7 +51,7 @@ def table_of(head: str) -> re.Pattern[str]:
     return re.compile(rf"(?m)^(\| {head} \|.*\n\|[-|]+\n)((?:\|.*\n)*)")
 
 
-def renewed(path: Path, homes: dict[str, Home]) -> Chapter:
+def renewed(path: Path, homes: dict[str, list[Home]]) -> Chapter:
     """The chapter with its generated cells, its minutes and its points.
 
     Read anew, not the shared one: it is changed.
