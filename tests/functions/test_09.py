@@ -13,6 +13,8 @@ from course.chapter import functions
 CHAPTER = functions("09")
 rarely = settings(deadline=None, max_examples=50)
 seeds, sizes = st.integers(0, 10**6), st.integers(1, 6)
+leads = st.sampled_from([(), (1,), (4,), (2, 3), (2, 1, 3)])
+scales = st.sampled_from([1e-3, 1.0, 30.0, 1e4])
 
 
 def draw(seed, n, d):
@@ -22,10 +24,65 @@ def draw(seed, n, d):
     return X, W, (rng.random((n, n)) < 0.5) | np.eye(n, dtype=bool)
 
 
+def draw_pairs(seed, lead, n, m, d_k, d_v, scale=1.0):
+    """Queries, keys, values of very different scale, and a mask."""
+    rng = np.random.default_rng(seed)
+    Q = scale * rng.normal(size=(*lead, n, d_k))
+    K = rng.normal(size=(*lead, m, d_k)) + rng.normal()
+    V = rng.normal(size=(*lead, m, d_v)) * 10 ** rng.uniform(-2, 2, d_v)
+    mask = rng.random(size=(n, m)) < 0.5
+    mask[np.arange(n), rng.integers(m, size=n)] = True
+    return Q, K, V, mask
+
+
 def pytorch(Q, K, V, mask=None):
     mask = None if mask is None else torch.tensor(mask)
     return F.scaled_dot_product_attention(
         *map(torch.tensor, (Q, K, V)), attn_mask=mask).numpy()
+
+
+@rarely
+@given(seeds, leads, sizes, sizes, sizes, sizes, scales)
+def test_masked_attention_is_pytorchs(seed, lead, n, m, d_k, d_v, scale):
+    Q, K, V, mask = draw_pairs(seed, lead, n, m, d_k, d_v, scale)
+    for may in (None, mask):
+        got = CHAPTER.attention(Q, K, V, may)
+        assert got.shape == (*lead, n, d_v)
+        assert np.allclose(got, pytorch(Q, K, V, may), atol=1e-8)
+    weights = CHAPTER.attention_weights(Q, K, mask)
+    assert np.allclose(weights.sum(axis=-1), 1) and (weights >= 0).all()
+    assert (weights[..., ~mask] == 0).all()
+
+
+@pytest.mark.parametrize("dtype, close", [(np.float32, 1e-5),
+                                          (np.float64, 1e-13)])
+def test_masked_attention_keeps_its_format(dtype, close):
+    Q, K, V, mask = draw_pairs(0, (2, 3), 5, 7, 4, 6)
+    V /= np.abs(V).max()
+    given_, wide = [a.astype(dtype) for a in (Q, K, V)], pytorch(Q, K, V, mask)
+    got = CHAPTER.attention(*given_, mask)
+    assert got.dtype == dtype and np.abs(got - wide).max() < close
+
+
+def test_bad_masks_are_refused():
+    Q, K, V, mask = draw_pairs(0, (2,), 3, 4, 2, 5)
+    mask[1] = False
+    with pytest.raises(ValueError, match="nowhere"):
+        CHAPTER.attention(Q, K, V, mask)
+    with pytest.raises(ValueError, match="boolean"):
+        CHAPTER.attention(Q, K, V, np.ones((3, 4)))
+
+
+def test_attention_takes_tensors_and_refuses_those_with_gradients():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(3, 4, 6))
+    mask = np.tri(4, dtype=bool)
+    tensors = [torch.tensor(array) for array in (Q, K, V, mask)]
+    want = CHAPTER.attention(Q, K, V, mask)
+    assert np.array_equal(CHAPTER.attention(*tensors), want)
+    tensors[0].requires_grad_()
+    with pytest.raises(RuntimeError, match="detach"):
+        CHAPTER.attention(*tensors)
 
 
 @pytest.mark.parametrize("n, m", [(1, 1), (4, 4), (2, 5), (1, 3)])
