@@ -39,44 +39,58 @@ def start(d_k: int, seed: int) -> tuple[torch.Tensor, ...]:
     return words, E, W_Q, W_K, torch.randn(64, 64, generator=g) / 8
 
 
-@cache
-def right_answers(d_k: int, divisor: float, smaller: float, n_learned: int,
-                  n_steps: int, decay: float, rate: float) -> torch.Tensor:
-    """Of seeds 0 to 4: fractions right in training and in the test, (2, 5).
+def look(E: torch.Tensor, W: list[torch.Tensor], divisor: float,
+         rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Answers and weights of the pronouns in rows (5, s, 10), by seed."""
+    seed = torch.arange(5)[:, None, None, None]
+    pairs = E @ W[0] @ (E @ W[1]).mT / divisor          # (5, 27, 27)
+    S = pairs[seed, rows[:, :, ASKS, None], rows[:, :, None]]
+    A = S.softmax(dim=-1)                               # (5, s, 3, 10)
+    return A @ (E @ W[2])[seed[..., 0], rows], A
+
+
+def are_right(E: torch.Tensor, W: list[torch.Tensor], divisor: float,
+              rows: torch.Tensor) -> torch.Tensor:
+    """Which answers are nearest to the right noun's vector, (5, s, 3)."""
+    Y, _ = look(E, W, divisor, rows)
+    nearest = torch.cdist(Y.flatten(1, 2), E).argmin(dim=-1)
+    return nearest.view(Y.shape[:-1]) == rows[:, :, NOUNS]
+
+
+def trained(d_k: int, divisor: float, smaller: float, n_learned: int,
+            n_steps: int, decay: float, rate: float, first: int = 0
+            ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
+    """Sentences, word vectors and matrices of five seeds, from `first` on.
 
     smaller: by how much W_Q and W_K are divided before training. n_learned:
     2, W_V is the identity, or 3.
     """
     words, E, *W = (torch.stack(parts) for parts in zip(
-        *(start(d_k, seed) for seed in range(5)), strict=True))
+        *(start(d_k, first + seed) for seed in range(5)), strict=True))
     W[:2] = [matrix / smaller for matrix in W[:2]]
     if n_learned == 2:
         W[2] = torch.eye(64)
     optimizer = torch.optim.AdamW(
         [matrix.requires_grad_() for matrix in W[:n_learned]], rate,
         weight_decay=decay)
-    seed = torch.arange(5)[:, None, None, None]
-
-    def answers(rows: torch.Tensor) -> torch.Tensor:
-        pairs = E @ W[0] @ (E @ W[1]).mT / divisor      # (5, 27, 27)
-        S = pairs[seed, rows[:, :, ASKS, None], rows[:, :, None]]
-        values = (E @ W[2])[seed[..., 0], rows]         # (5, s, 10, 64)
-        return S.softmax(dim=-1) @ values               # (5, s, 3, 64)
-
-    parts = words[:, :100], words[:, 100:]
-    target = E[seed[..., 0], parts[0][:, :, NOUNS]]
+    train = words[:, :100]
+    target = E[torch.arange(5)[:, None, None], train[:, :, NOUNS]]
     for _ in range(n_steps):
-        loss = (answers(parts[0]) - target).square().mean(
+        loss = (look(E, W, divisor, train)[0] - target).square().mean(
             dim=(1, 2, 3)).sum()                        # the seeds do not mix
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    with torch.no_grad():
-        nearest = [torch.cdist(answers(rows).flatten(1, 2), E).argmin(dim=-1)
-                   for rows in parts]                   # (5, 3 s)
-    return torch.stack([
-        (found == rows[:, :, NOUNS].flatten(1)).double().mean(dim=1)
-        for found, rows in zip(nearest, parts, strict=True)])
+    return words, E, [matrix.detach() for matrix in W]
+
+
+@cache
+def right_answers(d_k: int, divisor: float, *setting: float) -> torch.Tensor:
+    """Of seeds 0 to 4: fractions right in training and in the test, (2, 5)."""
+    words, E, W = trained(d_k, divisor, *setting)
+    right = are_right(E, W, divisor, words).double()    # (5, 432, 3)
+    return torch.stack([right[:, :100].mean(dim=(1, 2)),
+                        right[:, 100:].mean(dim=(1, 2))])
 
 
 def cell(d_k: int, divisor: float, smaller: float, n_learned: int,

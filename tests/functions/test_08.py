@@ -1,6 +1,7 @@
 """Chapter 08's functions against PyTorch, float64 and their own promises."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from course.chapter import chapter, functions
+from experiments.experiment import read_table
 
 CHAPTER = functions("08")
 rarely = settings(deadline=None, max_examples=50)
@@ -75,17 +77,6 @@ def test_entropy():
     assert np.allclose(CHAPTER.entropy(weights), want)
 
 
-@rarely
-@given(seeds, sizes, sizes, st.integers(2, 6))
-def test_one_query_alone(seed, m, d_k, d_v):
-    q, K, V = draw(seed, (), 1, m, d_k, d_v)
-    K, q = K / 3, q[0]
-    assert np.allclose(CHAPTER.soft_match(q, K, V),
-                       pytorch(q[None] * math.sqrt(d_k), K, V)[0])
-    best = max(range(m), key=lambda j: sum(q * K[j]))
-    assert np.array_equal(CHAPTER.best_match(q, K, V), V[best])
-
-
 def test_slope():
     A = np.random.default_rng(0).normal(size=(3, 4))
     assert np.allclose(CHAPTER.slope(lambda q: q @ A, np.ones(3)), A)
@@ -146,11 +137,86 @@ def test_numbers_of_exercises(exercise):
         assert abs(same.mean() - CHAPTER.reference_8_4(S[0])[1]) < 0.01
 
 
-def test_trained_look_up():
-    """The loop of 300 steps finds the nouns; the sentences are as told."""
+@pytest.fixture(scope="module")
+def trained():
+    """What the cells of the trained layer define, run."""
     names = {}
     for cell in chapter("08").code:
-        if cell.id in ("imports", "data", "train", "train-run"):
+        if cell.id in ("imports", "sentences", "train"):
             exec(cell.source, names)
-    assert len(names["sentences"].unique(dim=0)) == 1296
-    assert names["accuracy"](names["E"], names["after"], names["test"], 4) == 1
+    return SimpleNamespace(**names)
+
+
+def test_sentences(trained):
+    assert len(trained.sentences.unique(dim=0)) == 432
+    words = [[trained.WORDS[i] for i in row] for row in trained.sentences]
+    assert "Mia gave Leo a drum he thanked her for it".split() in words
+    he = {"he": trained.MEN, "she": trained.WOMEN}
+    for text in words:
+        giver, gave, getter, a, thing, who, thanked, whom, *_ = text
+        assert (gave, a, thanked) == ("gave", "a", "thanked")
+        assert getter in he[who].split() and thing in trained.THINGS.split()
+        assert giver in he["she" if who == "he" else "he"].split()
+        assert whom == {"he": "her", "she": "him"}[who]
+
+
+@pytest.mark.parametrize("divisor", [1, 8])
+def test_a_look_is_attention_of_the_pronouns(trained, divisor):
+    E = torch.randn(27, 64, generator=torch.Generator().manual_seed(1))
+    W = torch.randn(3, 64, 64, generator=torch.Generator().manual_seed(2)) / 8
+    rows = trained.sentences[::50]
+    Y, A = trained.look(E, W, rows, divisor)
+    X = E[rows]
+    want = F.scaled_dot_product_attention(
+        *(X @ matrix for matrix in W), scale=1 / divisor)
+    assert torch.allclose(Y, want[:, [5, 7, 9]], atol=1e-4)
+    assert A.shape == (9, 3, 10)
+    assert torch.allclose(A.sum(dim=-1), torch.ones(9, 3))
+
+
+def test_trained_look_up(trained):
+    """Training leaves what it should, and accuracy counts right answers."""
+    E, W, train, test = trained.train_look(3, 8, n_steps=0)
+    _, W_1, *_ = trained.train_look(3, 8, n_steps=1)
+    assert len(torch.cat([train, test]).unique(dim=0)) == 432
+    assert torch.equal(W[2], torch.eye(64)) and torch.equal(W_1[2], W[2])
+    for before, after in zip(W[:2], W_1, strict=False):
+        assert torch.allclose((after - before).abs(), torch.tensor(0.003),
+                              atol=1e-4)
+    _, W_3, *_ = trained.train_look(3, 8, n_learned=3, n_steps=0)
+    assert torch.equal(W_3[0], W[0]) and 0.1 < W_3[2].std() < 0.15
+    small = trained.train_look(3, 8, start=0.01, n_steps=0)[1]
+    assert torch.allclose(small[0], W[0] * 0.08)
+    right = trained.look(E, W, test, 8)[0]
+    distance = (right[:, :, None] - E).norm(dim=-1)
+    want = (distance.argmin(-1) == test[:, [2, 0, 4]]).double().mean()
+    assert trained.accuracy(E, W, test, 8) == want.item()
+
+
+def test_the_picture_of_lost_look_ups_has_the_numbers_of_its_experiment():
+    names = {}
+    cell = chapter("08").cell("fate").source
+    exec("import numpy as np\n" + cell.partition("fig, ax")[0], names)
+    rows = [*read_table("08_lost_look_ups").numbers.values()][:6]
+    assert [row[0] for row in rows] == names["number"]
+    assert [row[1] for row in rows] == names["right"].tolist()
+    assert [row[2:] for row in rows] == names["quarters"].T.tolist()
+
+
+def test_first_step_is_adams(trained):
+    scope = vars(trained) | {"math": math, "np": np}
+    exec(chapter("08").cell("first-step").source.partition("print(")[0], scope)
+    g = torch.Generator().manual_seed(4)
+    E = torch.randn(27, 64, generator=g)
+    W = (torch.randn(2, 64, 16, generator=g) / 8).requires_grad_()
+    optimizer = torch.optim.Adam([W], lr=0.003)
+    rows, right = trained.sentences[::4], []
+    for _ in range(2):
+        S = E[rows] @ W[0] @ (E[rows] @ W[1]).mT / 4
+        right.append(S.detach()[:, [5, 7, 9], [2, 0, 4]].mean().item())
+        Y = (S.softmax(dim=-1) @ E[rows])[:, [5, 7, 9]]
+        optimizer.zero_grad()
+        F.mse_loss(Y, E[rows[:, [2, 0, 4]]]).backward()
+        optimizer.step()
+    assert np.isclose(scope["first_step"](16, 4, 4), right[1] - right[0],
+                      rtol=0.01)
