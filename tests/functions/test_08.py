@@ -142,7 +142,7 @@ def trained():
     """What the cells of the trained layer define, run."""
     names = {}
     for cell in chapter("08").code:
-        if cell.id in ("imports", "sentences", "train"):
+        if cell.id in ("imports", "sentences", "train", "train-run"):
             exec(cell.source, names)
     return SimpleNamespace(**names)
 

@@ -70,13 +70,13 @@ def plane():
 
 
 def triangle():
-    chapter, (K, V, q) = functions("08"), own("triangle").values()
+    chapter, (K, V, her) = functions("08"), own("triangle").values()
     for degrees, factor in product(range(0, 360, 40), (1, 1.5, 20)):
-        turned = factor * np.exp(1j * np.radians(degrees)) * (q @ [1, 1j])
+        turned = factor * np.exp(1j * np.radians(degrees)) * (her @ [1, 1j])
         query = np.array([turned.real, turned.imag])
+        weights = chapter.softmax(K @ query)
         yield ({"turned by": degrees, "factor": factor},
-               [*K @ query, *chapter.softmax(K @ query),
-                *chapter.soft_match(query, K, V)])
+               [*K @ query, *weights, *weights @ V])
 
 
 def rotation():

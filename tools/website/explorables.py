@@ -47,13 +47,13 @@ EXPLORABLES = {
         "token is constant and has no output.",
         (("plane-figure", "across"), ("plane-figure", "x_hat")))],
     "book/08_attention": [Explorable(
-        "triangle", "swing", "One query, three keys, one answer",
-        "drag the tip of the query around. Set the factor to 0, then to 20, "
-        "and drag again.",
-        "the answer stays inside the triangle of the values. At 0 it is "
-        "their mean. At 20 it is nearly one of them, and jumps to the next "
+        "triangle", "triangle", "A query, three keys, and the answer",
+        "turn the query from her to he (90°). Set the factor to 0, then to "
+        "20, and turn again.",
+        "the answer stays inside the triangle of the values. At 0 it is in "
+        "the middle. At 20 it is nearly in a corner, and jumps to the next "
         "one where two scores tie.",
-        (("hard-code", "K"), ("hard-code", "V"), ("hard-code", "q")))],
+        (("soft-code", "K"), ("soft-code", "V"), ("soft-code", "her")))],
     "book/10_positions": [Explorable(
         "rotation", "rope-figure", "Eight pairs of features, rotated",
         "move both positions by one step, several times. Then exchange the "
