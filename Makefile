@@ -27,7 +27,7 @@ help:
 	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
 	@echo "make nbgrader     set up nbgrader, to grade its own way"
-	@echo "make questions    quiz questions for Moodle and Canvas, in _build/questions"
+	@echo "make questions    quiz questions for Moodle, in _build/questions"
 	@echo "                  (CHAPTER=04 for one)"
 	@echo "make colab        run the notebooks with the versions that Colab has"
 	@echo "make portable     run them as other processors would (CHAPTER=04 for one)"
