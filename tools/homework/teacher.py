@@ -5,7 +5,6 @@ from html import escape
 from types import SimpleNamespace
 
 from tools.grading import report
-from tools.homework import variants
 from tools.homework.comparison import first_wrong
 
 STYLE = report.STYLE + """
@@ -75,7 +74,7 @@ def section(task, stated):
     exercise = task.exercise
     changed = ""
     if task.variant:
-        asks = KINDS[variants.TABLE[exercise.number]["asks"]]
+        asks = KINDS[exercise.variant["asks"]]
         changed = (f"<p>A variant of this term: {asks}. Last term's sheet and"
                    " the public page have other answers.</p>\n")
     source = task.cells[1].source.partition("\n")[2]
