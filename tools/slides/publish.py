@@ -27,13 +27,13 @@ from tools.slides.lecture import lecture, source
 HERE = Path(__file__).resolve().parent
 FORMAT = "commonmark_x-smart-implicit_figures-fancy_lists"
 HEAD = """---
-# A slide begins with "# "; "::: notes" is for you. Change what you like, then
-# run: make slides SOURCE={path}
-title: {title}
-made: {made}
+# A slide begins with "# " and its title; "::: notes" is for you. Change what
+# you like, then run: make slides SOURCE=the path of this file
+title: {}
 ---
+
 """
-MADE = re.compile(r"(?s)---\n.*?\nmade: (\w+)\n---\n")
+MADE = re.compile(r"made: (\w+)\n")
 FULL = """() => [...document.querySelectorAll(".slides section")].flatMap(
     (slide, at) => {
         const right = slide.getBoundingClientRect().right - 30
@@ -62,16 +62,17 @@ def write_source(chapter: Chapter, folder: Path) -> Path:
     """
     path = folder / chapter.name / f"{chapter}.md"
     if path.exists():
-        made = MADE.match(old := path.read_text("utf-8"))
-        if not made or made[1] != digest(old[made.end():]):
+        old = path.read_text("utf-8")
+        made = MADE.search(old)
+        if not made or made[1] != digest(MADE.sub("", old, count=1)):
             raise ValueError(f"{path} has changes of yours: run make slides "
                              f"SOURCE={path}, or move its folder away")
     path.parent.mkdir(parents=True, exist_ok=True)
-    made_now = lecture(chapter)
-    text = source(made_now)
-    path.write_text(HEAD.format(path=path, title=json.dumps(made_now.title),
-                                made=digest(text)) + text, "utf-8")
-    for name, png in made_now.pictures.items():
+    whole = lecture(chapter)
+    text = HEAD.format(json.dumps(whole.title)) + source(whole)
+    path.write_text(text.replace("title:", f"made: {digest(text)}\ntitle:", 1),
+                    "utf-8")
+    for name, png in whole.pictures.items():
         (path.parent / name).write_bytes(png)
     return path
 
