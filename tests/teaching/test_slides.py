@@ -6,6 +6,8 @@ import re
 from functools import cache
 
 import pytest
+from PIL import Image
+from pypdf import PdfReader
 
 from course.chapter import (
     DETAILS,
@@ -23,7 +25,7 @@ from tools.slides import publish as slides
 from tools.slides.lecture import MOST, lecture, short, source
 from tools.slides.sentences import is_prose, lead, paragraphs, sentences
 
-SEVEN = course_chapter("07")
+SEVEN, EIGHT = map(course_chapter, ("07", "08"))
 made = cache(lecture)
 
 
@@ -46,7 +48,8 @@ def test_it_begins_where_the_chapter_begins_and_is_short(chapter):
 def test_no_slide_is_one_sentence(chapter):
     for slide in made(chapter).slides:
         shown = [piece for each in slide.body for piece in paragraphs(each)]
-        assert sum(len(sentences(piece)) if is_prose(piece) else 2
+        assert sum(len(sentences(piece)) if is_prose(piece) else
+                   piece.count("\n- ") + 1 if piece[0] == "-" else 2
                    for piece in shown) > 1, slide
 
 
@@ -144,6 +147,11 @@ def test_metadata_overrule_and_a_sentence_to_keep_joins_a_picture():
     assert f"({figure}.png)\n\n> A token is only a number of a row." in (
         changed(told))
     assert f"({figure}.png)" not in changed(skipped)
+    code = "def initial_loss("                  # else there is no room for it
+    dropped = next(cell.id for cell in SEVEN.code if code in cell.source)
+    assert code not in source(made(SEVEN))
+    assert code in changed(lambda cells, _: cells[dropped].metadata.update(
+        slideshow={"slide_type": "slide"}))
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +162,10 @@ def browser():
 
 @pytest.fixture(scope="module")
 def path(browser, tmp_path_factory):
-    """The source of chapter 07, published."""
-    written = slides.write_source(SEVEN, tmp_path_factory.mktemp("slides"))
-    assert slides.publish(browser, written).endswith("24 slides, 0.4 MB")
+    """The source of chapter 08, published."""
+    written = slides.write_source(EIGHT, tmp_path_factory.mktemp("slides"))
+    assert "24 slides" in slides.publish(browser, written)
+    assert len(PdfReader(written.with_suffix(".pdf")).pages) == 24
     return written
 
 
@@ -192,20 +201,22 @@ def test_what_you_edit_is_shown_and_kept(browser, path, tmp_path):
     mine.write_text(text.replace("# Summary", "# At last"), "utf-8")
     slides.publish(browser, mine)
     assert ">At last</h1>" in mine.with_suffix(".html").read_text("utf-8")
-    slides.write_source(SEVEN, path.parents[1])         # unchanged: anew
+    slides.write_source(EIGHT, path.parents[1])         # unchanged: anew
     path.write_text(text + "\n# Mine\n\nTwo. Three.\n", "utf-8")
     with pytest.raises(ValueError, match="changes of yours"):
-        slides.write_source(SEVEN, path.parents[1])
+        slides.write_source(EIGHT, path.parents[1])
     path.write_text(text, "utf-8")
 
 
 @pytest.mark.parametrize("slide, fault", [
     ("- " + "\n- ".join(["more"] * 20), r"slide 1 \(Much\) is too full"),
     ("```\n" + "wide " * 20 + "\n```", "slide 1 .* is too wide"),
+    ("![a](dot.png)\n\n" + "More. " * 250, "has too small a picture"),
     ("![lost](lost.png)", "lost.png")])
 def test_what_a_slide_does_not_hold_is_an_error(browser, tmp_path, slide,
                                                 fault):
     path = tmp_path / "much.md"
+    Image.new("L", (9, 9)).save(tmp_path / "dot.png")
     path.write_text(f"---\ntitle: Much\n---\n\n# Much\n\n{slide}\n", "utf-8")
     with pytest.raises(ValueError, match=fault):
         slides.publish(browser, path)

@@ -8,7 +8,7 @@ MOST, slides of a higher rank are left out, and their notes go to the slide
 before.
 
 A cell's `slideshow.slide_type`, which JupyterLab sets, overrules this: "skip",
-"notes" (what it says is noted only) or "slide" (its slides are always there).
+or "slide" (what the cell makes is never left out).
 """
 
 import ast
@@ -47,11 +47,12 @@ from tools.slides.sentences import (
 MOST = 24                               # slides of a lecture
 ALWAYS, FIRST, SECOND, SPARE = range(4)         # ranks
 SCENE, WHY, POINTS = 420, 330, 640      # signs
-LINES, COLUMNS = 16, 80                 # of code, of a table
+LINES, COLUMNS = 16, 81                 # of code, of a table
 MAP = "The map of this chapter"
 GOALS, NEEDS = "**After this chapter you can**", "**You need**"
 TITLE = re.compile(r"# @title (?:(?:Plot|Schematic)(?:: | of )?)?(.*)")
 KEEP = re.compile(r"(?<![*\w])\*([^*]{20,}[.?!])\*$")   # ends a paragraph
+DOCSTRING = re.compile(r'(?ms)^( +"""[^"\n]+?)\.?$.*?"""')
 POINT = re.compile(r"(?ms)^(?:- |\d+\. )?(\S.*?)(?=\n\n|^- |^\d+\. |\Z)")
 
 
@@ -123,31 +124,16 @@ def worth(chapter: Chapter) -> Counter[str]:
 
 def taught(cell: Cell) -> dict[str, str]:
     """{name: source} of its functions and classes, docstrings cut short."""
-    found = {}
-    rows = cell.source.split("\n")
-    for node in ast.parse(cell.source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            kept = rows[node.lineno - 1:node.end_lineno]
-            said = node.body[0]
-            if (text := ast.get_docstring(node)) and "\n" in text:
-                start, end = (number - node.lineno for number in
-                              (said.lineno, said.end_lineno or said.lineno))
-                close = '"""' if len(kept[start]) < 78 else '\n    """'
-                kept[start:end + 1] = [kept[start] + close]
-            found[node.name] = "\n".join(kept)
-    return found
+    return {node.name: DOCSTRING.sub(r'\1"""', ast.get_source_segment(
+        cell.source, node) or "") for node in ast.parse(cell.source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
-def ruling(cell: Cell) -> str | None:
-    """What its metadata say of slides."""
-    ruled: str | None = cell.metadata.get("slideshow", {}).get("slide_type")
-    return ruled
-
-
-def is_wide(formula: str) -> bool:
-    """Does one of its rows want smaller letters?"""
-    return any(signs(row.replace(r"\qquad", "mmm")) > 66
-               for row in formula.split(r"\cr"))
+def is_wide_formula(text: str) -> bool:
+    """Does a row of it want smaller letters?"""
+    return text.startswith("$$") and any(
+        signs(row.replace(r"\qquad", "mmm")) > 66
+        for row in text.split(r"\cr"))
 
 
 def is_small_table(text: str) -> bool:
@@ -190,7 +176,7 @@ class Part:
             if each.startswith("$$") or is_small_table(each):
                 self.add(self.topic, SPARE, tail(before), each,
                          "" if each[0] == "|" else caption(after),
-                         kind="dense" * is_wide(each))
+                         kind="dense" * is_wide_formula(each))
             self.note(each)
             if found := KEEP.search(each):
                 if self.shown:
@@ -259,10 +245,9 @@ class Part:
     def walk(self, main: str) -> list[Slide]:
         """Its slides. A topic without one of its own has a text."""
         for cell, after in pairwise([*self.section.cells, None]):
-            ruled, made = ruling(cell), len(self.slides)
-            if ruled == "notes":
-                self.note(*paragraphs(cell.source))
-            elif ruled != "skip":
+            ruled = cell.metadata.get("slideshow", {}).get("slide_type")
+            made = len(self.slides)
+            if ruled != "skip":
                 self.take(cell, after, main)
             for slide in self.slides[made:] if ruled == "slide" else []:
                 slide.rank = ALWAYS
