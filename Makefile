@@ -21,7 +21,8 @@ help:
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
-	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one)"
+	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one;"
+	@echo "                  SOURCE=mine.md: from a source that you changed)"
 	@echo "make assignments  student editions, in release/ of a folder outside the"
 	@echo "                  clone, which COURSE_FOLDER=... names (CHAPTER=04 for one;"
 	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
@@ -81,7 +82,8 @@ pdf: book
 	@$(BIN)/python -m tools.paper $(CHAPTER) --paper $(or $(PAPER),a4)
 
 slides: .venv/ready
-	@$(BIN)/python -m tools.slides $(CHAPTER)
+	@$(BIN)/python -m tools.slides $(CHAPTER) \
+	  $(if $(SOURCE),--source "$(SOURCE)")
 
 # COURSE_FOLDER, given to make, is in the environment of both programs.
 assignments: .venv/ready
