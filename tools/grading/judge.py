@@ -1,0 +1,303 @@
+"""The judge: runs checks and hidden tests, on a proxy of each answer.
+
+The answer itself runs in a sandbox (answer.py), which holds nothing of what
+is here. A check that calls the student's function calls a Proxy: arguments
+go over as data, the result comes back as data. So an answer earns only what it
+computes. A judge is a process of its own, for one submission.
+"""
+
+import builtins
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course.exercise import Exercise
+from tools.grading import answer, cells, collect, sandbox
+
+PROGRAM = Path(answer.__file__).read_text("utf-8")
+MOST = 32 * 2**20                       # bytes of a message from an answer
+LONGEST = 600                           # characters of a line
+WATCHED = "numpy.linalg", "torch.linalg"        # what checks may replace in
+Names = dict[str, Any]
+
+
+@dataclass
+class Mark:
+    """Of an exercise: points (None is missing, not zero), and words."""
+    points: float | None
+    said: str                           # to the student
+    hidden: str = ""                    # by the hidden tests: to the teacher
+
+
+class Answer(answer.Peer):
+    """The judge's end of the pipes to a sandbox. cpu: seconds used there.
+
+    names: those of the check that asks; lesson: as they were at first.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], setup: Names) -> None:
+        assert process.stdin and process.stdout
+        super().__init__(process.stdout.fileno(), process.stdin.fileno(), MOST)
+        self.cpu = 0.0
+        self.names: Names = {}
+        self.first: dict[str, Names] = {}
+        self.send(setup)
+        self.receive()
+
+    def ask(self, task: dict[str, Any], names: Names) -> Names:
+        """Begin an exercise. -> {function: is it there, error: in words}"""
+        self.names, self.here = names, []
+        self.first = {module: dict(vars(sys.modules[module]))
+                      for module in WATCHED if module in sys.modules}
+        self.first[""] = dict(names)
+        self.send(task)
+        return self.receive()
+
+    def end(self) -> None:
+        """End an exercise. Raises Broken where its process does not."""
+        self.send({"end": True})
+        size = int.from_bytes(self.read(4), "big")
+        try:
+            self.cpu = float(json.loads(self.read(min(size, MOST)))["cpu"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise answer.Broken("it sent what is no message") from None
+
+    def replaced(self) -> Iterator[tuple[str, str, int]]:
+        """What a check has put in place of functions, to see who is called."""
+        for module, first in self.first.items():
+            now = vars(sys.modules[module]) if module else self.names
+            for name, value in first.items():
+                if callable(value) and now.get(name) is not value:
+                    yield module, name, self.pack(now.get(name), {})[1]
+
+    def proxy(self, *args: object, **named: object) -> object:
+        """The student's function. Raises what it raises, and Broken."""
+        torch = sys.modules.get("torch")
+        return self.call(
+            0, args, named, errors=np.geterr(), trace=tracemalloc.is_tracing(),
+            grad=torch.is_grad_enabled() if torch else None,
+            replaced=[*self.replaced()])
+
+    def allocate(self, size: int) -> None:
+        """Take as much as the answer says: a check may count it."""
+        if tracemalloc.is_tracing():
+            np.empty(min(int(size), 2**28), np.uint8)
+
+    def error(self, parts: Names) -> Exception:
+        """An exception like the answer's, raised at the same line of it."""
+        kinds = [kind for name in parts["kinds"] if isinstance(
+            kind := getattr(builtins, str(name), None), type)
+            and issubclass(kind, Exception)]
+        words = str(parts["words"])[:LONGEST]
+        error = type(str(parts["kinds"][0]), tuple(kinds[:1]) or (Exception,), {
+            "__init__": lambda self: None, "__str__": lambda self: words})()
+        error.args = () if parts["bare"] else (words,)
+        error.told = str(parts["told"])[:LONGEST]
+        return error
+
+
+def run(name: str, source: str, names: Names) -> str:
+    """Run a cell of the teacher's. -> the last line that it prints"""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        answer.run(name, source, names)
+    return (printed.getvalue().splitlines() or [""])[-1]
+
+
+def judged(exercise: Exercise, task: dict[str, Any], proxied: Answer,
+           names: Names, patience: Callable[[], None]) -> Mark:
+    """What check and hidden tests say of an answer. Raises Broken."""
+    number = exercise.number
+    patience()
+    got = proxied.ask(task, names)
+    if not got.get("function"):
+        why = str(got.get("error") or f"no function {exercise.name} is in it")
+        return Mark(0, f"{number} not yet: its cell stops with {why}"[:LONGEST]
+                    if got.get("error") else f"{number} not yet: {why}")
+    names[exercise.name] = proxied.proxy
+    patience()
+    said = run("<check>", exercise.check.source, names)[:LONGEST]
+    if not said.startswith(f"{number} correct"):
+        return Mark(0, said)
+    patience()
+    try:
+        run("<grade>", exercise.grade.source, names)
+    except Exception as error:
+        return Mark(0, f"{number} not yet: the check is passed, and further"
+                    " tests found a mistake", str(error)[:LONGEST])
+    return Mark(exercise.points, said)
+
+
+def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
+          answers: dict[str, cells.Answer], seconds: float
+          ) -> tuple[dict[str, Mark], float]:
+    """The marks of a submission, and the seconds of processor in sandboxes.
+
+    A sandbox serves all exercises; one that was harmed is replaced.
+    """
+    given = {number: one for number, one in answers.items()
+             if one.source is not None}
+    setup = {"lesson": chapter.for_answers(
+        source for one in given.values()
+        for source in (*one.cells, str(one.source))),
+        "seconds": max(1, round(seconds)), "memory": sandbox.MEMORY,
+        "patience": 60 + 15 * round(seconds)}
+    lesson: Names = {"__name__": "__main__"}
+    answer.run("<lesson>", chapter.for_judge(), lesson)
+    where = lesson["where_it_stops"]
+    lesson["where_it_stops"] = lambda error, check: (
+        getattr(error, "told", "") or where(error, check))
+    most = max(30, 5 * seconds)         # on the clock, for one that sleeps
+
+    def late(*_: object) -> None:
+        raise answer.Broken("late")
+
+    def patience() -> None:
+        signal.setitimer(signal.ITIMER_REAL, most)
+
+    signal.signal(signal.SIGALRM, late)
+    found: dict[str, Mark] = {}
+    cpu = 0.0
+    with contextlib.ExitStack() as stack:
+        proxied = None
+        for exercise in chapter.exercises:
+            number = exercise.number
+            if number not in given:
+                found[number] = Mark(None, f"{number} missing: no cell answers"
+                                     " it")
+                continue
+            try:
+                if proxied is None:
+                    patience()
+                    process = stack.enter_context(way.running("-c", PROGRAM))
+                    proxied = Answer(process, setup)
+                one = given[number]
+                found[number] = judged(
+                    exercise, {"cells": one.cells, "answer": one.source,
+                               "function": exercise.name},
+                    proxied, dict(lesson), patience)
+                patience()
+                proxied.end()
+            except answer.Broken as how:
+                if proxied is None:
+                    raise RuntimeError(f"its sandbox broke: {how}") from None
+                words = {"time": f"took more than {seconds:g} s",
+                         "late": f"took more than {seconds:g} s"}.get(
+                             str(how), str(how).removeprefix("it "))
+                found.setdefault(number, Mark(
+                    0, f"{number} stopped: your code {words}"))
+                cpu += proxied.cpu if proxied else 0
+                stack.close()
+                proxied = None
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        cpu += proxied.cpu if proxied else 0
+    return found, cpu
+
+
+@dataclass
+class Report:
+    """Of a submission: all that tables and pages say of it. A line of JSON
+    holds it, with the key that tells a second run that it is there."""
+    platform: str
+    id: str
+    person: str
+    page: str
+    key: str = ""
+    file: str = ""
+    edition: str = ""                   # that the notebook says it is
+    marks: dict[str, Mark] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    problem: str = ""                   # why there are no marks
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0
+
+    @classmethod
+    def of(cls, line: str) -> "Report":
+        """From its line of JSON."""
+        made = cls(**json.loads(line))
+        made.marks = {number: Mark(**mark) for number, mark
+                      in json.loads(line)["marks"].items()}
+        return made
+
+    @property
+    def points(self) -> float | None:
+        """Of all exercises; None where there are none to count."""
+        got = [mark.points for mark in self.marks.values()
+               if mark.points is not None]
+        return sum(got) if got else None
+
+    @property
+    def lines(self) -> list[str]:
+        """What the student reads."""
+        if not self.marks:
+            return [f"not graded: {self.problem}"]
+        first = [f"not taken: {', '.join(self.left_out)}"] * bool(self.left_out)
+        return first + [mark.said for mark in self.marks.values()]
+
+
+def choose(chapter: cells.GradedChapter, one: Report, files: collect.Files
+           ) -> dict[str, cells.Answer]:
+    """The answers of the notebook that answers most; `one` says which."""
+    best, others = [0, 0], set()
+    chosen: dict[str, cells.Answer] = {}
+    for path, read in sorted(files, key=lambda file: collect.version(file[0])):
+        if isinstance(read, str):
+            one.notes.append(f"{path}: {read}")
+            continue
+        answers = cells.answers(chapter, read)
+        count = [sum(answer.source is not None and want(answer.source)
+                     for answer in answers.values())
+                 for want in (cells.worked_on, bool)]
+        others |= {found[1].zfill(2) for _, names, _ in read for each in names
+                   if (found := cells.SOLUTION.fullmatch(each))}
+        if any(count) and count >= best:
+            best, chosen = count, answers
+            one.file, one.edition = path, cells.stamp(read)
+    if chosen and len(files) > 1:
+        one.notes.append(f"of {len(files)} notebooks, this one was graded")
+    elif not chosen and others - {chapter.number}:
+        one.notes.append("this is chapter " + ", ".join(sorted(others)))
+    elif not chosen and not one.notes:
+        one.notes.append(f"no exercise of chapter {chapter.number} is in it"
+                         if files else "no notebook")
+    return chosen
+
+
+def work(connection: Connection, way: sandbox.Sandbox, path: Path,
+         submission: collect.Submission, seconds: float) -> None:
+    """Judge a submission, in a process of its own; send the Report's line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    one = Report(submission.platform, submission.id, submission.person,
+                 submission.page)
+    try:
+        chapter = cells.GradedChapter(path)
+        answers = choose(chapter, one, submission.files)
+        one.problem = "" if answers else "; ".join(one.notes)
+        if one.edition and chapter.edition not in ("", one.edition):
+            one.notes.append(f"edition {one.edition}, graded by"
+                             f" {chapter.edition}")
+        for number, each in answers.items():
+            one.notes += [f"{number}: {note}" for note in each.notes]
+            one.left_out = [*dict.fromkeys(each.left_out)]
+            if each.source is not None:
+                one.sources[number] = each.source
+        if answers:
+            one.marks, one.seconds = marks(way, chapter, answers, seconds)
+    except Exception as error:          # whatever was handed in
+        one.problem = f"{type(error).__name__}: {error}"
+    one.seconds += time.process_time()
+    connection.send_bytes(json.dumps(asdict(one)).encode())
