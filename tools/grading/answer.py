@@ -7,6 +7,7 @@ returns stays where it is, and the other side can only call it.
 """
 
 import base64
+import builtins
 import contextlib
 import json
 import linecache
@@ -157,7 +158,7 @@ class Peer:
                               for key, part in value.items())]
         if isinstance(value, Handle):
             return ["yours", value.number]
-        if (data := as_data(value)) is not value:
+        if not callable(value) and (data := as_data(value)) is not value:
             del seen[id(value)]
             return self.pack(data, seen)
         for number, known in enumerate(self.here):
@@ -249,7 +250,6 @@ class Peer:
             args, named = given = self.unpack(message["given"], [])
             with self.setting(message):
                 result = self.here[message["call"]](*args, **named)
-            if tracemalloc.is_tracing():
                 reply["memory"] = tracemalloc.get_traced_memory()[1]
             after = self.pack(given, seen)
             if after != message["given"]:
@@ -272,8 +272,16 @@ class Peer:
         """Note the memory that a call took on the other side."""
 
     def error(self, parts):
-        """The exception that ended a call on the other side."""
-        return RuntimeError(parts["words"])
+        """An exception like the one that ended a call on the other side."""
+        kinds = [kind for name in parts["kinds"] if isinstance(
+            kind := getattr(builtins, str(name), None), type)
+            and issubclass(kind, Exception)]
+        words = f"{parts['words']:.300}"
+        error = type(str(parts["kinds"][0]), tuple(kinds[:1]) or (Exception,), {
+            "__init__": lambda self: None, "__str__": lambda self: words})()
+        error.args = () if parts["bare"] else (words,)
+        error.told = f"{parts.get('told', ''):.600}"
+        return error
 
     def portrait(self, error):
         """An exception as data."""
@@ -373,7 +381,8 @@ def ending(status):
     if not os.WIFSIGNALED(status):
         return "it ended the program"
     number = os.WTERMSIG(status)
-    return "time" if number == signal.SIGXCPU else f"it ended by signal {number}"
+    return ("time" if number == signal.SIGXCPU
+            else f"it ended by signal {number}")
 
 
 def main():
@@ -409,8 +418,9 @@ def main():
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.wait()
-        use = resource.getrusage(resource.RUSAGE_CHILDREN)
-        peer.send({"ended": ending(status), "cpu": use.ru_utime + use.ru_stime})
+        peer.send({"ended": ending(status), "cpu": sum(
+            sum(resource.getrusage(who)[:2]) for who in (
+                resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))})
 
 
 if __name__ == "__main__":

@@ -92,10 +92,9 @@ class GradedChapter(Chapter):
         self.edition = stamp([("markdown", [], cell.source)
                               for cell in self.markdown])
         self.judging = tree(self.cell("verdict").source)
-        self.tested = used(*self.judging, *(
-            node for exercise in self.exercises
-            for cell in (exercise.check, exercise.grade)
-            for node in tree(cell.source)))
+        self.tested = {word for exercise in self.exercises
+                       for cell in (exercise.check, exercise.grade)
+                       for word in re.findall(r"\w+", cell.source)}
         own = {"verdict", *(cell.id for exercise in self.exercises
                             for cell in trio(self.code, exercise.number))}
         self.lesson = [node for cell in self.code if cell.id not in own
@@ -108,7 +107,8 @@ class GradedChapter(Chapter):
 
     def for_judge(self) -> str:
         """The part of the lesson that checks and hidden tests lean on."""
-        kept = needed(self.tested, self.lesson)
+        words = self.tested | used(*self.judging)
+        kept = needed(words, self.lesson)
         return ast.unparse(ast.Module([*kept, *self.judging], []))
 
     def for_answers(self, sources: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ go over as data, the result comes back as data. So an answer earns only what it
 computes. A judge is a process of its own, for one submission.
 """
 
-import builtins
 import contextlib
 import io
 import json
@@ -15,6 +14,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
@@ -95,22 +95,12 @@ class Answer(answer.Peer):
         if tracemalloc.is_tracing():
             np.empty(min(int(size), 2**28), np.uint8)
 
-    def error(self, parts: Names) -> Exception:
-        """An exception like the answer's, raised at the same line of it."""
-        kinds = [kind for name in parts["kinds"] if isinstance(
-            kind := getattr(builtins, str(name), None), type)
-            and issubclass(kind, Exception)]
-        words = str(parts["words"])[:LONGEST]
-        error = type(str(parts["kinds"][0]), tuple(kinds[:1]) or (Exception,), {
-            "__init__": lambda self: None, "__str__": lambda self: words})()
-        error.args = () if parts["bare"] else (words,)
-        error.told = str(parts["told"])[:LONGEST]
-        return error
-
 
 def run(name: str, source: str, names: Names) -> str:
     """Run a cell of the teacher's. -> the last line that it prints"""
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
+    with (contextlib.redirect_stdout(io.StringIO()) as printed,
+          warnings.catch_warnings()):
+        warnings.simplefilter("ignore")
         answer.run(name, source, names)
     return (printed.getvalue().splitlines() or [""])[-1]
 
@@ -140,17 +130,16 @@ def judged(exercise: Exercise, task: dict[str, Any], proxied: Answer,
 
 
 def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
-          answers: dict[str, cells.Answer], seconds: float
-          ) -> tuple[dict[str, Mark], float]:
-    """The marks of a submission, and the seconds of processor in sandboxes.
+          answers: list[tuple[Exercise, cells.Answer]], seconds: float
+          ) -> tuple[list[Mark], float]:
+    """A mark for each answer, and the seconds of processor in sandboxes.
 
-    A sandbox serves all exercises; one that was harmed is replaced.
+    One sandbox serves all; one that was harmed is replaced.
+    Raises RuntimeError: none could be started.
     """
-    given = {number: one for number, one in answers.items()
-             if one.source is not None}
     setup = {"lesson": chapter.for_answers(
-        source for one in given.values()
-        for source in (*one.cells, str(one.source))),
+        source for _, one in answers
+        for source in (*one.cells, one.source or "")),
         "seconds": max(1, round(seconds)), "memory": sandbox.MEMORY,
         "patience": 60 + 15 * round(seconds)}
     lesson: Names = {"__name__": "__main__"}
@@ -158,32 +147,29 @@ def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
     where = lesson["where_it_stops"]
     lesson["where_it_stops"] = lambda error, check: (
         getattr(error, "told", "") or where(error, check))
-    most = max(30, 5 * seconds)         # on the clock, for one that sleeps
 
     def late(*_: object) -> None:
-        raise answer.Broken("late")
+        raise answer.Broken("time")
 
-    def patience() -> None:
-        signal.setitimer(signal.ITIMER_REAL, most)
+    def patience() -> None:             # on the clock, for one that sleeps
+        signal.setitimer(signal.ITIMER_REAL, max(30, 5 * seconds))
 
     signal.signal(signal.SIGALRM, late)
-    found: dict[str, Mark] = {}
-    cpu = 0.0
+    found, cpu, proxied = [], 0.0, None
     with contextlib.ExitStack() as stack:
-        proxied = None
-        for exercise in chapter.exercises:
+        for exercise, one in answers:
             number = exercise.number
-            if number not in given:
-                found[number] = Mark(None, f"{number} missing: no cell answers"
-                                     " it")
+            if one.source is None:
+                found.append(Mark(None, f"{number} missing: no cell answers"
+                                  " it"))
                 continue
+            mark = None
             try:
                 if proxied is None:
                     patience()
                     process = stack.enter_context(way.running("-c", PROGRAM))
                     proxied = Answer(process, setup)
-                one = given[number]
-                found[number] = judged(
+                mark = judged(
                     exercise, {"cells": one.cells, "answer": one.source,
                                "function": exercise.name},
                     proxied, dict(lesson), patience)
@@ -192,18 +178,16 @@ def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
             except answer.Broken as how:
                 if proxied is None:
                     raise RuntimeError(f"its sandbox broke: {how}") from None
-                words = {"time": f"took more than {seconds:g} s",
-                         "late": f"took more than {seconds:g} s"}.get(
-                             str(how), str(how).removeprefix("it "))
-                found.setdefault(number, Mark(
-                    0, f"{number} stopped: your code {words}"))
-                cpu += proxied.cpu if proxied else 0
-                stack.close()
+                why = (f"took more than {seconds:g} s" if str(how) == "time"
+                       else str(how).removeprefix("it "))
+                mark = mark or Mark(0, f"{number} stopped: your code {why}")
+                cpu += proxied.cpu
                 proxied = None
+                stack.close()
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-        cpu += proxied.cpu if proxied else 0
-    return found, cpu
+            found.append(mark)
+    return found, cpu + (proxied.cpu if proxied else 0)
 
 
 @dataclass
@@ -296,7 +280,10 @@ def work(connection: Connection, way: sandbox.Sandbox, path: Path,
             if each.source is not None:
                 one.sources[number] = each.source
         if answers:
-            one.marks, one.seconds = marks(way, chapter, answers, seconds)
+            made, one.seconds = marks(way, chapter, [
+                (exercise, answers[exercise.number])
+                for exercise in chapter.exercises], seconds)
+            one.marks = dict(zip(answers, made, strict=True))
     except Exception as error:          # whatever was handed in
         one.problem = f"{type(error).__name__}: {error}"
     one.seconds += time.process_time()

@@ -113,7 +113,8 @@ def plain(name: str) -> tuple[str, ...]:
 
 
 def fill(chapter: GradedChapter, reports: list[Report], sheet: Path,
-         column: str | None = None) -> tuple[str, list[list[str]], list[Report]]:
+         column: str | None = None
+         ) -> tuple[str, list[list[str]], list[Report]]:
     """A platform's own sheet with the grades put in.
 
     -> platform, rows, who is not in it. Raises UnknownSheet.
