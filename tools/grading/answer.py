@@ -176,6 +176,8 @@ class Peer:
             return packed
         kind, *parts = packed
         if kind == "same":
+            if seen[parts[0]] is None:
+                raise ValueError("it holds itself")
             return seen[parts[0]]
         if kind == "complex":
             return complex(*parts)
@@ -195,15 +197,12 @@ class Peer:
             value = torch.from_numpy(self.unpack(array, [])).to(
                 getattr(torch, dtype)).requires_grad_(grad)
         elif kind == "list":
-            value = seen[place] = []
-            value += (self.unpack(part, seen) for part in parts)
+            value = [self.unpack(part, seen) for part in parts]
         elif kind == "set":
             value = {self.unpack(part, seen) for part in parts}
         elif kind == "dict":
-            value = seen[place] = {}
-            for key, part in parts:
-                key = self.unpack(key, seen)
-                value[key] = self.unpack(part, seen)
+            value = {self.unpack(key, seen): self.unpack(part, seen)
+                     for key, part in parts}
         elif kind == "mine":
             value = Handle(self, int(parts[0]))
         elif kind == "yours":
@@ -248,11 +247,12 @@ class Peer:
         reply, seen = {}, {}
         try:
             args, named = given = self.unpack(message["given"], [])
+            before = self.pack(given, {})
             with self.setting(message):
                 result = self.here[message["call"]](*args, **named)
                 reply["memory"] = tracemalloc.get_traced_memory()[1]
             after = self.pack(given, seen)
-            if after != message["given"]:
+            if after != before:
                 reply["given"], seen = after, {}
             reply["result"] = self.pack(result, seen)
         except Broken:
@@ -361,7 +361,8 @@ def answer(peer, task, names):
     peer.names = names
     names["get_ipython"] = Notebook
     error = None
-    for name, source in (("<cells>", task["cells"]), (CELL, task["answer"])):
+    for name, source in (*(("<cells>", cell) for cell in task["cells"]),
+                         (CELL, task["answer"])):
         try:
             run(name, source, names)
         except Broken:

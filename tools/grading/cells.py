@@ -71,8 +71,10 @@ def python(source: str) -> str:
 
     Raises NotANotebook where nothing of it is taken.
     """
-    if len(source.encode("utf-8", "replace")) > LARGEST:
+    data = source.encode("utf-8", "replace")    # half an emoji
+    if len(data) > LARGEST:
         raise NotANotebook(f"a cell of more than {LARGEST // 1000} kB")
+    source = data.decode("utf-8")
     while magic := CELL_MAGIC.match(source):
         if magic[1] not in TRANSPARENT:
             raise NotANotebook(f"a cell of %%{magic[1]}")

@@ -27,23 +27,26 @@ from tools.grading import cells, collect, handed, judge, report, sandbox
 WARM = "forkserver" if sys.platform != "win32" else "spawn"
 
 
-def judged(way: sandbox.Sandbox, path: Path, submission: collect.Submission,
-           seconds: float) -> judge.Report:
+def judged(way: sandbox.Sandbox, chapter: cells.GradedChapter,
+           submission: collect.Submission, seconds: float) -> judge.Report:
     """A report, whatever was handed in: by a process that may end early."""
     context = multiprocessing.get_context(WARM)
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=judge.work, daemon=True, args=(
-        there, way, path, submission, seconds))
+        there, way, chapter.path, submission, seconds))
     process.start()
     there.close()
+    problem = "its judge had no end"
     try:
-        return judge.Report.of(here.recv_bytes().decode("utf-8"))
+        if here.poll(60 + len(chapter.exercises) * judge.patience(seconds)):
+            return judge.Report.of(here.recv_bytes().decode("utf-8"))
     except EOFError:
-        return judge.Report(**asdict(replace(submission, files=[])),
-                            problem="it ended its judge")
+        problem = "it ended its judge"
     finally:
-        process.terminate()
+        process.kill()
         process.join()
+    return judge.Report(submission.platform, submission.id, submission.person,
+                        submission.page, problem=problem)
 
 
 def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
@@ -64,7 +67,7 @@ def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
             if key not in known or one.person == again]
 
     def work(item: tuple[collect.Submission, str]) -> judge.Report:
-        one = judged(way, chapter.path, item[0], seconds)
+        one = judged(way, chapter, item[0], seconds)
         return replace(one, key=item[1])
 
     if known:

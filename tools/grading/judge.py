@@ -9,13 +9,14 @@ computes. A judge is a process of its own, for one submission.
 import contextlib
 import io
 import json
+import resource
 import signal
 import subprocess
 import sys
 import time
 import tracemalloc
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -105,28 +106,31 @@ def run(name: str, source: str, names: Names) -> str:
     return (printed.getvalue().splitlines() or [""])[-1]
 
 
-def judged(exercise: Exercise, task: dict[str, Any], proxied: Answer,
-           names: Names, patience: Callable[[], None]) -> Mark:
+def judged(exercise: Exercise, one: cells.Answer, proxied: Answer,
+           names: Names) -> Mark:
     """What check and hidden tests say of an answer. Raises Broken."""
     number = exercise.number
-    patience()
-    got = proxied.ask(task, names)
+    got = proxied.ask({"cells": one.cells, "answer": one.source,
+                       "function": exercise.name}, names)
     if not got.get("function"):
         why = str(got.get("error") or f"no function {exercise.name} is in it")
         return Mark(0, f"{number} not yet: its cell stops with {why}"[:LONGEST]
                     if got.get("error") else f"{number} not yet: {why}")
     names[exercise.name] = proxied.proxy
-    patience()
     said = run("<check>", exercise.check.source, names)[:LONGEST]
     if not said.startswith(f"{number} correct"):
         return Mark(0, said)
-    patience()
     try:
         run("<grade>", exercise.grade.source, names)
     except Exception as error:
         return Mark(0, f"{number} not yet: the check is passed, and further"
                     " tests found a mistake", str(error)[:LONGEST])
     return Mark(exercise.points, said)
+
+
+def patience(seconds: float) -> int:
+    """How long an exercise may last on the clock: a busy machine is slow."""
+    return 15 + 5 * round(seconds)
 
 
 def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
@@ -141,7 +145,7 @@ def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
         source for _, one in answers
         for source in (*one.cells, one.source or "")),
         "seconds": max(1, round(seconds)), "memory": sandbox.MEMORY,
-        "patience": 60 + 15 * round(seconds)}
+        "patience": patience(seconds)}
     lesson: Names = {"__name__": "__main__"}
     answer.run("<lesson>", chapter.for_judge(), lesson)
     where = lesson["where_it_stops"]
@@ -150,9 +154,6 @@ def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
 
     def late(*_: object) -> None:
         raise answer.Broken("time")
-
-    def patience() -> None:             # on the clock, for one that sleeps
-        signal.setitimer(signal.ITIMER_REAL, max(30, 5 * seconds))
 
     signal.signal(signal.SIGALRM, late)
     found, cpu, proxied = [], 0.0, None
@@ -164,16 +165,12 @@ def marks(way: sandbox.Sandbox, chapter: cells.GradedChapter,
                                   " it"))
                 continue
             mark = None
-            try:
+            try:                        # on the clock, for one that sleeps
+                signal.setitimer(signal.ITIMER_REAL, patience(seconds))
                 if proxied is None:
-                    patience()
                     process = stack.enter_context(way.running("-c", PROGRAM))
                     proxied = Answer(process, setup)
-                mark = judged(
-                    exercise, {"cells": one.cells, "answer": one.source,
-                               "function": exercise.name},
-                    proxied, dict(lesson), patience)
-                patience()
+                mark = judged(exercise, one, proxied, dict(lesson))
                 proxied.end()
             except answer.Broken as how:
                 if proxied is None:
@@ -265,6 +262,7 @@ def work(connection: Connection, way: sandbox.Sandbox, path: Path,
     """Judge a submission, in a process of its own; send the Report's line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    resource.setrlimit(resource.RLIMIT_DATA, (2 * sandbox.MEMORY,) * 2)
     one = Report(submission.platform, submission.id, submission.person,
                  submission.page)
     try:

@@ -98,8 +98,9 @@ def bubblewrap() -> Sandbox:
     wanted = dict.fromkeys(
         Path(path) for path in (
             "/usr", "/bin", "/lib", "/lib64", "/sbin", "/nix/store",
+            "/proc/cpuinfo", "/sys/devices/system/cpu",     # for PyTorch
             Path(sys.base_prefix).resolve(), sys.base_prefix, prefix)
-        if Path(path).is_dir())
+        if Path(path).exists())
     words = []
     for path in wanted:
         if path.is_symlink() and path.parent == Path("/"):

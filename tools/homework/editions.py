@@ -5,8 +5,8 @@ python -m tools.homework --only 4.2,4.3 --due 2027-01-15 [--term 2027s] 04
 
 Writes release/NAME/NAME.ipynb in the course folder; with --only, a homework
 sheet. source/ has the same notebooks with their answers, as nbgrader takes
-them. What is handed out is kept (tools/grading/handed.py): a change makes another
-edition beside it.
+them. What is handed out is kept (tools/grading/handed.py): a change makes
+another edition beside it.
 """
 
 import argparse
