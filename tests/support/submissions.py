@@ -444,5 +444,6 @@ ATTACKS = {
     "the end of all": (0, "0.1", thrown("KeyboardInterrupt")),
     "an error named correct": (0, "0.1", "raise type('0.1 correct\\n', ("
                                "Exception,), {})"),
+    "an end of iteration": (0, "0.1", thrown("StopIteration")),
     "not done, it says": (0, "0.1", thrown("NotImplementedError")),
 }

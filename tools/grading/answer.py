@@ -23,7 +23,6 @@ import numpy as np
 DATA = re.compile(r"[<>|=][biufcSU]\d+")        # dtypes of plain numbers, text
 PROCESSES = 16
 CELL = "<answer>"                               # its name in tracebacks
-Value = object                                  # what JSON can hold
 
 
 class Broken(BaseException):
@@ -72,8 +71,7 @@ def updated(old, new):
         old.clear()
         old.update(new)
     elif isinstance(old, np.ndarray) and old.flags.writeable:
-        if old.shape != new.shape:
-            old.resize(new.shape, refcheck=False)
+        old.shape = new.shape           # of another size: ValueError
         old[...] = new
     elif isinstance(old, tensor_type()):
         old.data = new.data
@@ -194,8 +192,11 @@ class Peer:
             import torch
 
             dtype, array, grad = parts
-            value = torch.from_numpy(self.unpack(array, [])).to(
-                getattr(torch, dtype)).requires_grad_(grad)
+            dtype = getattr(torch, dtype)
+            if not isinstance(dtype, torch.dtype):
+                raise TypeError(dtype)
+            value = torch.from_numpy(self.unpack(array, [])).to(dtype)
+            value.requires_grad_(grad)
         elif kind == "list":
             value = [self.unpack(part, seen) for part in parts]
         elif kind == "set":
@@ -275,7 +276,8 @@ class Peer:
         """An exception like the one that ended a call on the other side."""
         kinds = [kind for name in parts["kinds"] if isinstance(
             kind := getattr(builtins, str(name), None), type)
-            and issubclass(kind, Exception)]
+            and issubclass(kind, Exception)
+            and not issubclass(kind, StopIteration)]    # it ends a loop
         words = f"{parts['words']:.300}"
         error = type(str(parts["kinds"][0]), tuple(kinds[:1]) or (Exception,), {
             "__init__": lambda self: None, "__str__": lambda self: words})()
