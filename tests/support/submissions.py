@@ -396,6 +396,9 @@ ATTACKS = {
     "modules replaced": (0, "0.1", "import sys\nsys.modules['numpy'] = "
                          "sys.modules['json'] = sys\n" + ZEROS),
     "arguments emptied": (0, "0.1", "Q[:] = 0; K[:] = 0\n" + ZEROS),
+    "arguments emptied where no test looks": (
+        0, "0.1", RIGHT["0.1"].replace("return", "scores =")
+        + "\nif (Q == 1).all(): Q[:] = 0\nreturn scores"),
     "arguments reshaped": (0, "0.1", "Q.resize(0, refcheck=False)\n"
                            + RIGHT["0.1"]),
     "arguments remembered": (0, "0.1", "kept = globals().setdefault('kept', "

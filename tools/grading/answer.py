@@ -89,6 +89,7 @@ class Peer:
     def __init__(self, inbox, outbox, most=2**31):
         self.inbox, self.outbox, self.most = inbox, outbox, most
         self.here = []                          # what the other side may call
+        self.changed = False                    # was an argument, over there?
 
     def send(self, message):
         data = json.dumps(message).encode()
@@ -227,7 +228,8 @@ class Peer:
         """
         sent = {}
         given = args, named
-        self.send({"call": number, "given": self.pack(given, sent), **setting})
+        packed = self.pack(given, sent)
+        self.send({"call": number, "given": packed, **setting})
         while "call" in (reply := self.receive()):
             self.serve(reply)
         try:
@@ -235,6 +237,8 @@ class Peer:
             if "given" in reply:
                 updated(given, self.unpack(reply["given"], []))
                 known = []
+                now = self.pack(given, {})      # as text: NaN equals itself
+                self.changed |= json.dumps(now) != json.dumps(packed)
             if "error" not in reply:
                 self.allocate(reply.get("memory", 0))
                 return self.unpack(reply["result"], known)

@@ -45,7 +45,7 @@ def read(data: bytes) -> Submitted:
             cells = json.loads(data.decode("latin-1"))["cells"]
         return [(str(cell["cell_type"]), identity(cell),
                  "".join(cell["source"])) for cell in cells]
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, MemoryError):
         raise NotANotebook("empty" if not data.strip()
                            else "damaged: not JSON") from None
     except (KeyError, TypeError, AttributeError):

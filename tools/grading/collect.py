@@ -17,8 +17,8 @@ from pathlib import Path, PurePosixPath
 
 from tools.grading import cells
 
-LARGEST = 200 * 2**20                   # bytes of a file that is read
-TOO_LARGE = "larger than 200 MB"
+LARGEST = 120 * 2**20                   # bytes of a file that is read
+TOO_LARGE = "larger than 120 MB"
 DEEPEST = 3                             # archives in archives
 MOODLE = re.compile(r"([^_]*)_(\d+)_assignsubmission_[a-z]+(?:_.*)?")
 CANVAS = re.compile(

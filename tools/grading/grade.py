@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -75,7 +75,9 @@ def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
     workers = ThreadPoolExecutor(os.cpu_count())
     try:
         with results.open("a", encoding="utf-8") as file:
-            for done, one in enumerate(workers.map(work, todo), 1):
+            graded = as_completed([workers.submit(work, one) for one in todo])
+            for done, future in enumerate(graded, 1):
+                one = future.result()
                 known[one.key] = one
                 file.write(json.dumps(asdict(one)) + "\n")
                 file.flush()
@@ -84,19 +86,16 @@ def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
     finally:
         workers.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
-            process.terminate()
+            process.kill()              # and with it, what runs in a sandbox
     return [known[key] for key in keys]
 
 
 def summary(one: judge.Report, chapter: cells.GradedChapter) -> str:
     """A line on a submission, for the terminal."""
-    if not one.marks:
-        return f"{one.person}: not graded: {one.problem}"
-    odd = [mark.said for mark in one.marks.values()
-           if re.match(r"\S+ (missing|stopped)", mark.said)]
-    said = "; ".join([f"{report.number(one.points)} of"
-                      f" {report.number(chapter.most)}", *odd, *one.notes])
-    return f"{one.person}: {said}"
+    odd = [line for line in one.lines if re.match(
+        r"not|\S+ (missing|stopped)", line)]
+    points = f"{report.number(one.points)} of {report.number(chapter.most)}"
+    return f"{one.person}: {'; '.join([points, *odd, *one.notes])}"
 
 
 def arguments(given: list[str] | None) -> argparse.Namespace:

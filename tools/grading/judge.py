@@ -45,7 +45,7 @@ class Mark:
 class Answer(answer.Peer):
     """The judge's end of the pipes to a sandbox. cpu: seconds used there.
 
-    names: those of the check that asks; lesson: as they were at first.
+    names: those of the check that asks; first: as they were before it ran.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], setup: Names) -> None:
@@ -59,7 +59,7 @@ class Answer(answer.Peer):
 
     def ask(self, task: dict[str, Any], names: Names) -> Names:
         """Begin an exercise. -> {function: is it there, error: in words}"""
-        self.names, self.here = names, []
+        self.names, self.here, self.changed = names, [], False
         self.first = {module: dict(vars(sys.modules[module]))
                       for module in WATCHED if module in sys.modules}
         self.first[""] = dict(names)
@@ -113,9 +113,9 @@ def judged(exercise: Exercise, one: cells.Answer, proxied: Answer,
     got = proxied.ask({"cells": one.cells, "answer": one.source,
                        "function": exercise.name}, names)
     if not got.get("function"):
-        why = str(got.get("error") or f"no function {exercise.name} is in it")
-        return Mark(0, f"{number} not yet: its cell stops with {why}"[:LONGEST]
-                    if got.get("error") else f"{number} not yet: {why}")
+        why = (f"its cell stops with {got['error']}" if got.get("error")
+               else f"no function {exercise.name} is in it")
+        return Mark(0, f"{number} not yet: {why}"[:LONGEST])
     names[exercise.name] = proxied.proxy
     said = run("<check>", exercise.check.source, names)[:LONGEST]
     if not said.startswith(f"{number} correct"):
@@ -125,6 +125,9 @@ def judged(exercise: Exercise, one: cells.Answer, proxied: Answer,
     except Exception as error:
         return Mark(0, f"{number} not yet: the check is passed, and further"
                     " tests found a mistake", str(error)[:LONGEST])
+    if proxied.changed and "inputs unchanged" in exercise.promises:
+        return Mark(0, f"{number} not yet: do you leave the arguments as they"
+                    " were, in every call?")
     return Mark(exercise.points, said)
 
 
@@ -261,7 +264,6 @@ def work(connection: Connection, way: sandbox.Sandbox, path: Path,
          submission: collect.Submission, seconds: float) -> None:
     """Judge a submission, in a process of its own; send the Report's line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     resource.setrlimit(resource.RLIMIT_DATA, (2 * sandbox.MEMORY,) * 2)
     one = Report(submission.platform, submission.id, submission.person,
                  submission.page)
