@@ -147,17 +147,19 @@ def test_a_submission_costs_little(graded):
 
 
 def test_a_batch_goes_on_where_it_stopped(graded, tmp_path, capsys):
-    """A line is lost, another damaged; one submission is new, one again."""
-    def lines():
-        return (tmp_path / "results.jsonl").read_text("utf-8").splitlines()
+    """A line is lost, one is cut off; one person is graded again."""
+    def lines(folder):
+        text = (folder / "results.jsonl").read_text("utf-8")
+        return text.split("\n")[1:-1]
 
-    kept = (graded / "results.jsonl").read_text("utf-8").splitlines()
+    kept = lines(graded)
     assert len(kept) == len(ROWS)
     (tmp_path / "results.jsonl").write_text(
-        "\n".join([*kept[:-2], kept[-2][:50]]) + "\n", "utf-8")
-    run(graded.parents[2], "--to", str(tmp_path), "--again", "Ida")
+        "\n".join(["", *kept[:-2], kept[-2][:50]]), "utf-8")
+    again = json.loads(kept[0])["person"]
+    run(graded.parents[2], "--to", str(tmp_path), "--again", again)
     assert f"{len(kept) - 3} were graded before" in capsys.readouterr().out
-    assert len(lines()) == len(kept) + 2
+    assert len(lines(tmp_path)) == len(kept) + 2
     before, after = (table(folder / "grades.csv")
                      for folder in (graded, tmp_path))
     for line in *before, *after:

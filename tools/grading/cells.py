@@ -97,6 +97,9 @@ class GradedChapter(Chapter):
         self.tested = {word for exercise in self.exercises
                        for cell in (exercise.check, exercise.grade)
                        for word in re.findall(r"\w+", cell.source)}
+        # Its cells, by name or text, as they were handed out or edited.
+        self.own = {text for cell in self.code if not SOLUTION.match(cell.id)
+                    for text in (cell.id, cell.source.strip())}
         own = {"verdict", *(cell.id for exercise in self.exercises
                             for cell in trio(self.code, exercise.number))}
         self.lesson = [node for cell in self.code if cell.id not in own
@@ -124,11 +127,6 @@ class GradedChapter(Chapter):
         lesson = [*self.lesson, *self.judging]
         return ast.unparse(ast.Module(needed(words, lesson), []))
 
-    def is_own(self, names: list[str], source: str) -> bool:
-        """Is it a cell of the chapter, as it was handed out or edited?"""
-        return any(source.strip() == cell.source.strip() or cell.id in names
-                   for cell in self.code if not SOLUTION.match(cell.id))
-
 
 def stamp(cells: Submitted) -> str:
     """The edition that a notebook says it is; nothing if it says none."""
@@ -141,7 +139,7 @@ def answers(chapter: GradedChapter, cells: Submitted) -> dict[str, Answer]:
     """{number: its Answer} of a submission."""
     code, left_out = [], []
     for kind, names, source in cells:
-        if kind != "code" or chapter.is_own(names, source):
+        if kind != "code" or chapter.own & {*names, source.strip()}:
             continue
         try:
             taken = python(source)

@@ -10,6 +10,7 @@ handed in together, and has the name of its folder or archive.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import multiprocessing
@@ -58,10 +59,12 @@ def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
     """
     known = {}
     if results.exists():
-        known = {one.key: one for line in results.read_text("utf-8").split("\n")
-                 if (one := judge.Report.of(line) if line[-1:] == "}"
-                     else None)}
-    keys = [hashlib.sha256(repr((one, chapter.edition)).encode(
+        for line in results.read_text("utf-8").splitlines():
+            with contextlib.suppress(ValueError, TypeError):    # half a line
+                one = judge.Report.of(line)
+                known[one.key] = one
+    by = chapter.path.read_bytes()
+    keys = [hashlib.sha256(by + repr(one).encode(
         "utf-8", "backslashreplace")).hexdigest() for one in submissions]
     todo = [(one, key) for one, key in zip(submissions, keys, strict=True)
             if key not in known or one.person == again]
@@ -75,6 +78,7 @@ def grade_all(way: sandbox.Sandbox, chapter: cells.GradedChapter,
     workers = ThreadPoolExecutor(os.cpu_count())
     try:
         with results.open("a", encoding="utf-8") as file:
+            file.write("\n")
             graded = as_completed([workers.submit(work, one) for one in todo])
             for done, future in enumerate(graded, 1):
                 one = future.result()
