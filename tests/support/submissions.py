@@ -7,7 +7,6 @@ answered right, the points (None is missing), and words that students read.
 import copy
 import io
 import json
-import os
 import re
 import zipfile
 from textwrap import indent
@@ -229,7 +228,7 @@ ROWS = {
         {"Gro.ipynb": answers(e0_1=right("0.1", "") + "\n" + "#" * 10**5)},
         [0, 2, 2, 2], ["not taken: a cell of more than 100 kB"]),
     "photographs": (
-        {"Foto.ipynb": changed(lambda cells: [
+        {"Phil.ipynb": changed(lambda cells: [
             *cells, {"cell_type": "markdown", "metadata": {}, "id": "photo",
                      "source": "", "attachments": {"a": {
                          "image/png": "A" * 30 * 2**20}}}])}, ALL, []),
@@ -240,7 +239,7 @@ ROWS = {
             e0_1="# \ud83d\n" + right("0.1", "raise ValueError('\\ud83d')"),
             e0_2="# \ud83d\n" + right("0.2", ""))}, [0, 2, 2, 2], []),
     "a long name": ({f"{'n' * 240}.ipynb": answers()}, ALL, []),
-    "a name in Latin-1": ({os.fsdecode(b"J\xf6rg.ipynb"): answers()}, ALL, []),
+    "a name in Latin-1": ({"J\udcf6rg.ipynb": answers()}, ALL, []),
     "a line break in a name": ({"Li\nne.ipynb": answers()}, ALL, []),
     "a notebook in Latin-1": (
         {"Lars.ipynb": answers(e0_1="# \xe4\n" + right("0.1", "")).replace(

@@ -70,7 +70,7 @@ def updated(old, new):
         new = {key: updated(old.get(key), new[key]) for key in new}
         old.clear()
         old.update(new)
-    elif isinstance(old, np.ndarray) and old.flags.writeable:
+    elif isinstance(old, np.ndarray) and old.flags["W"]:
         old.shape = new.shape           # of another size: ValueError
         old[...] = new
     elif isinstance(old, tensor_type()):
@@ -142,7 +142,7 @@ class Peer:
         if isinstance(value, np.ndarray) and DATA.fullmatch(value.dtype.str):
             return ["array", value.dtype.str, list(value.shape),
                     base64.b64encode(value.tobytes()).decode(),
-                    value.flags.writeable]
+                    value.flags["W"]]
         if isinstance(value, tensor_type()):
             plain = value.detach()
             if "bfloat16" in str(value.dtype):  # NumPy has none
@@ -188,7 +188,7 @@ class Peer:
         seen.append(None)
         if kind == "array":
             value = self.array(*parts[:3])
-            value.flags.writeable = parts[3]
+            value.setflags(write=parts[3])
         elif kind == "tensor":
             import torch
 
@@ -356,6 +356,7 @@ def limit(seconds, memory):
     import resource
 
     for what, most in ((resource.RLIMIT_DATA, memory),
+                       (resource.RLIMIT_AS, 3 * memory),    # with shared maps
                        (resource.RLIMIT_NPROC, PROCESSES),
                        (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(what, (most, most))

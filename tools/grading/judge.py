@@ -9,7 +9,6 @@ computes. A judge is a process of its own, for one submission.
 import contextlib
 import io
 import json
-import resource
 import signal
 import subprocess
 import sys
@@ -263,8 +262,11 @@ def choose(chapter: cells.GradedChapter, one: Report, files: collect.Files
 def work(connection: Connection, way: sandbox.Sandbox, path: Path,
          submission: collect.Submission, seconds: float) -> None:
     """Judge a submission, in a process of its own; send the Report's line."""
+    import resource  # Windows has none
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_DATA, (2 * sandbox.MEMORY,) * 2)
+    with contextlib.suppress(ValueError, OSError):      # as on macOS
+        resource.setrlimit(resource.RLIMIT_DATA, (2 * sandbox.MEMORY,) * 2)
     one = Report(submission.platform, submission.id, submission.person,
                  submission.page)
     try:

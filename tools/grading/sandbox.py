@@ -94,7 +94,8 @@ def bubblewrap() -> Sandbox:
 
     From root, answers get the rights of nobody else.
     """
-    root, prefix = os.geteuid() == 0, Path(sys.prefix).resolve()
+    root = getattr(os, "geteuid", os.getpid)() == 0     # Windows has none
+    prefix = Path(sys.prefix).resolve()
     wanted = dict.fromkeys(
         Path(path) for path in (
             "/usr", "/bin", "/lib", "/lib64", "/sbin", "/nix/store",
