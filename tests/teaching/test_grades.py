@@ -155,8 +155,8 @@ def test_a_batch_goes_on_where_it_stopped(graded, tmp_path, capsys):
     kept = lines(graded)
     assert len(kept) == len(ROWS)
     (tmp_path / "results.jsonl").write_text(
-        "\n".join(["", *kept[:-2], kept[-2][:50]]), "utf-8")
-    again = json.loads(kept[0])["person"]
+        "\n".join(["", *kept[2:], kept[1][:50]]), "utf-8")
+    again = json.loads(kept[2])["person"]
     run(graded.parents[2], "--to", str(tmp_path), "--again", again)
     assert f"{len(kept) - 3} were graded before" in capsys.readouterr().out
     assert len(lines(tmp_path)) == len(kept) + 2
