@@ -87,7 +87,7 @@ slides: .venv/ready
 
 # COURSE_FOLDER, given to make, is in the environment of both programs.
 assignments: .venv/ready
-	@$(BIN)/python -m tools.homework $(CHAPTER) $(if $(NEW),--new) \
+	@$(BIN)/python -m tools.homework $(CHAPTER) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
 	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
 
@@ -96,6 +96,7 @@ grades: .venv/ready
 	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
 	  $(if $(COLUMN),--column "$(COLUMN)") \
 	  $(if $(EDITION),--edition "$(EDITION)") \
+	  $(if $(AGAIN),--again "$(AGAIN)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 nbgrader: .nbgrader/ready
