@@ -1,11 +1,9 @@
-"""The questions for Moodle and Canvas: whole, each right once, none betrayed.
+"""The questions for Moodle: whole, each right once, none betrayed.
 
-Counted against notebooks and page by other means than the tool's; the form of
-QTI 1.2 is what its DTD says of the elements in use.
+Counted against notebooks and page by other means than the tool's.
 """
 
 import re
-import zipfile
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -17,44 +15,24 @@ from course.sheets import SHEETS
 from tests.support.book import each_chapter
 from tests.support.sample import PREDICT
 from tools import prose
-from tools.quiz import banks, moodle, qti
+from tools.quiz import banks, moodle
 from tools.quiz import export as questions
 from tools.quiz.written import linked, plain, written
 
 SITE = "https://ada.github.io/course"
-LONGEST = 16_384                        # characters, says Canvas' importer
 LETTER = re.compile(r"(?<!\w)\([A-D]\)(?!\w)|If you chose|\b[Cc]hoice [A-D]\b")
 ELSEWHERE = re.compile(r"\b(as|see|check|run|table|figure|picture|cell)s? "
                        r"(above|below)\b")
-# Of ims_qtiasiv1p2p1.dtd: the children that we write, in their order.
-DTD = {"questestinterop": "objectbank", "objectbank": "qtimetadata item+",
-       "qtimetadata": "qtimetadatafield+",
-       "qtimetadatafield": "fieldlabel fieldentry",
-       "item": "itemmetadata presentation resprocessing itemfeedback+",
-       "itemmetadata": "qtimetadata", "presentation": "material response_lid",
-       "material": "mattext", "response_lid": "render_choice",
-       "render_choice": "response_label+", "response_label": "material",
-       "resprocessing": "outcomes respcondition+", "outcomes": "decvar",
-       "respcondition": "conditionvar setvar? displayfeedback?",
-       "conditionvar": "(other|varequal)", "itemfeedback": "flow_mat",
-       "flow_mat": "material"}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """All questions, as they are written to all.xml and all.zip."""
-    folder = tmp_path_factory.mktemp("questions")
+    """All questions, as they are written to all.xml."""
+    path = tmp_path_factory.mktemp("questions") / "all.xml"
     book = [*banks.banks()]
-    moodle.write(written(book, moodle.formula, SITE), folder / "a.xml")
-    qti.write(written(book, qti.formula, SITE), folder / "a.zip")
-    with zipfile.ZipFile(folder / "a.zip") as package:
-        files = {name: ElementTree.fromstring(package.read(name))
-                 for name in package.namelist()}
-    quiz = ElementTree.parse(folder / "a.xml").getroot()
-    return SimpleNamespace(
-        banks=book, moodle=[*from_moodle(quiz)],
-        manifest=files.pop("imsmanifest.xml"), files=files,
-        qti={name: [*from_qti(root)] for name, root in files.items()})
+    moodle.write(written(book, SITE), path)
+    return SimpleNamespace(banks=book, moodle=[*from_moodle(
+        ElementTree.parse(path).getroot())])
 
 
 def words_of(element, *path):
@@ -76,38 +54,6 @@ def from_moodle(quiz):
                words_of(question, "generalfeedback", "text"))
 
 
-def from_qti(root):
-    """The same of a file of QTI, without the category."""
-    for item in root.findall(".//{*}item"):
-        fraction = dict.fromkeys((
-            label.get("ident")
-            for label in item.findall(".//{*}response_label")), "0")
-        shown = {}
-        for condition in item.findall(".//{*}respcondition"):
-            chosen = words_of(condition, "conditionvar", "varequal")
-            if score := words_of(condition, "setvar"):
-                fraction[chosen] = score
-            for show in condition.findall("{*}displayfeedback"):
-                shown[chosen] = show.get("linkrefid")
-        words = {each.get("ident"): words_of(each, "flow_mat", "material",
-                                         "mattext")
-                 for each in item.findall("{*}itemfeedback")}
-        yield (item.get("ident"),
-               words_of(item, "presentation", "material", "mattext"),
-               [(words_of(label, "material", "mattext"),
-                 fraction[label.get("ident")],
-                 words.get(shown.get(label.get("ident")), ""))
-                for label in item.findall(".//{*}response_label")],
-               words[shown[""]])
-
-
-def everything(made):
-    """(ident, text, choices, why) of each question, of both files."""
-    yield from (question for _, *question in made.moodle)
-    for asked in made.qti.values():
-        yield from asked
-
-
 def answered(choices, why):
     """What a student reads apart from the question."""
     return [why, *(part for choice, _, word in choices
@@ -123,15 +69,13 @@ def test_every_prediction_and_belief_is_a_question(chapter, made):
             if ' | "' in line]
     assert asked > 2 and len(rows) > 2
     for kind, number in (("Predictions", asked), ("Wrong beliefs", len(rows))):
-        name = banks.ident(chapter.number, kind)
-        assert len(made.qti[f"{name}.xml"]) == number
         assert sum(category.endswith(f"/{kind}")
                    and f"/{chapter.number}. " in category
                    for category, *_ in made.moodle) == number
 
 
 def test_one_choice_is_right_and_each_other_has_a_word(made):
-    for ident, text, choices, why in everything(made):
+    for _, ident, text, choices, why in made.moodle:
         rights = [fraction for _, fraction, _ in choices if fraction != "0"]
         assert rights == ["100"] and len(choices) in (2, 3, 4), ident
         assert all(bool(re.sub("<[^>]*>", "", word).strip()) == (
@@ -150,7 +94,7 @@ def test_the_right_choice_is_that_of_the_notebook():
 
 def test_no_letter_and_no_place_that_is_not_there(made):
     """A platform shuffles choices, and shows an answer alone."""
-    for ident, text, choices, why in everything(made):
+    for _, ident, text, choices, why in made.moodle:
         assert re.fullmatch("[a-z0-9-]{10,100}", ident)
         for part in answered(choices, why):
             assert not ELSEWHERE.search(part), (ident, part)
@@ -184,38 +128,13 @@ def test_names_stay_and_are_given_once(made):
     assert before.items() <= after.items()
 
 
-def test_formulas_are_as_the_platform_shows_them(made):
-    tex, math = str(made.moodle), str(made.qti)
+def test_formulas_are_as_moodle_shows_them(made):
+    tex = str(made.moodle)
     prose = re.sub(r"(?s)<pre>.*?</pre>|<code>.*?</code>", "", tex)
     # Counted: pytest would compare megabytes for "in", and never end.
     assert prose.count("$") == 2 * prose.count("$course$")
     assert tex.count("<math") == 0
-    assert tex.count(r"\\(") == tex.count(r"\\)") > 1000
-    assert math.count("<math") > 1000 and math.count(r"\\(") == 0
-    assert math.count("mspace") == math.count("xmlns") == 0
-
-
-def test_a_question_fits_into_canvas(made):
-    longest = max(len(text) for asked in made.qti.values()
-                  for _, text, *_ in asked)
-    assert 5000 < longest < LONGEST
-
-
-def test_files_have_the_form_of_qti(made):
-    for root in made.files.values():
-        for element in root.iter():
-            name, *inside = (each.tag.rpartition("}")[2]
-                             for each in (element, *element))
-            form = re.sub(r"(\w+)([+?]?) ?", r"(\1 )\2", DTD.get(name, ""))
-            assert re.fullmatch(form, "".join(f"{child} " for child in inside)
-                                ), (name, inside)
-
-
-def test_the_manifest_names_each_file(made):
-    listed = [each.get("href") for each in made.manifest.findall(".//{*}file")]
-    assert listed == [*made.files]
-    assert len({each.get("identifier") for each in made.manifest.findall(
-        ".//{*}resource")}) == len(listed)
+    assert tex.count(r"\(") == tex.count(r"\)") > 1000
 
 
 def test_the_same_bytes_each_time(tmp_path, monkeypatch):
@@ -226,8 +145,7 @@ def test_the_same_bytes_each_time(tmp_path, monkeypatch):
         bytes_of.append({path.name: path.read_bytes() for path
                          in (tmp_path / "questions").iterdir()})
     assert bytes_of[0] == bytes_of[1]
-    assert {*bytes_of[0]} == {"00_shapes_and_einsum.xml",
-                              "00_shapes_and_einsum.zip"}
+    assert {*bytes_of[0]} == {"00_shapes_and_einsum.xml"}
 
 
 def test_no_such_chapter():

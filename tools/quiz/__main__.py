@@ -1,4 +1,4 @@
-"""Questions for Moodle and Canvas: python -m tools.quiz [NN]"""
+"""Questions for Moodle: python -m tools.quiz [NN]"""
 
 import sys
 

@@ -1,10 +1,10 @@
-"""The book's predictions and wrong beliefs as questions for Moodle and Canvas.
+"""The book's predictions and wrong beliefs as questions for Moodle.
 
 python -m tools.quiz [NN]
 
-Writes to _build/questions/, by chapter and all together: NN_topic.xml (Moodle
-XML) and NN_topic.zip (IMS QTI 1.2). The environment's SITE_URL is the address
-of the book; without one, no question has a link.
+Writes Moodle XML to _build/questions/, by chapter and all together. The
+environment's SITE_URL is the address of the book; without one, no question has
+a link.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 from itertools import groupby
 
 from course.paths import BUILD
-from tools.quiz import moodle, qti
+from tools.quiz import moodle
 from tools.quiz.banks import banks
 from tools.quiz.written import written
 
@@ -27,14 +27,13 @@ def main(*numbers: str) -> None:
         sys.exit(f"{error}: CHAPTER takes its number, as in CHAPTER=04")
     FOLDER.mkdir(parents=True, exist_ok=True)
     site = os.environ.get("SITE_URL", "").rstrip("/")
-    for platform, suffix in ((moodle, ".xml"), (qti, ".zip")):
-        made = written(asked, platform.formula, site)
-        files = {page: [*group] for page, group in groupby(
-            made, lambda bank: bank.questions[0].page)}
-        if not numbers:
-            files["all"] = made
-        for name, group in files.items():
-            platform.write(group, FOLDER / f"{name}{suffix}")
-            print(f"{name}{suffix}:",
-                  sum(len(bank.questions) for bank in group), "questions")
+    made = written(asked, site)
+    files = {page: [*group] for page, group in groupby(
+        made, lambda bank: bank.questions[0].page)}
+    if not numbers:
+        files["all"] = made
+    for name, group in files.items():
+        moodle.write(group, FOLDER / f"{name}.xml")
+        print(f"{name}.xml:",
+              sum(len(bank.questions) for bank in group), "questions")
     print(f"in {FOLDER}")

@@ -1,11 +1,12 @@
 """Questions in HTML, as a platform shows them: links lead to the site."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import unescape
 
 from tools import prose
+from tools.quiz import moodle
 from tools.quiz.banks import Bank, Choice, Question
 from tools.website.section_text import formula as typed
 
@@ -55,16 +56,14 @@ def in_html(question: Question, html: Iterator[str]) -> Question:
         why=f"{why}\n{read}".strip())
 
 
-def written(banks: Sequence[Bank],
-            formula: Callable[[prose.Formulas], Iterable[str]],
-            site: str) -> list[Bank]:
-    """The banks in HTML; formula as prose.html takes it.
+def written(banks: Sequence[Bank], site: str) -> list[Bank]:
+    """The banks in HTML.
 
     site: the address of the book, without a / at its end, or "".
     """
     markdown = [text for bank in banks for question in bank.questions
                 for text in texts(question)]
-    html = (linked(text, site) for text in prose.html(markdown, formula))
+    html = (linked(text, site) for text in prose.html(markdown, moodle.formula))
     return [replace(bank, questions=[in_html(question, html)
                                      for question in bank.questions])
             for bank in banks]
