@@ -1,13 +1,13 @@
 """Do hidden units die when a model trains, and when?
 
 The model of chapter 12 adds two numbers modulo 23, by one feed-forward layer
-with a shortcut (64 hidden units, or 43 gated ones), and trains for 200 steps of
-Adam on all 529 inputs; with a warm-up, the rate rises over 50 of them. A unit is
-shut if its sum is at most 0 on each of these inputs, and no other input exists;
-with ReLU it is then dead. Before training none is shut. Fractions of shut units
-after 10 steps (median) and at the end, and of right answers (the least), for
-seeds 0 to 4.
-The rates 0.1 and 0.3 are chaotic: their numbers depend on rounding.
+with a shortcut (64 hidden units, or 43 gated ones), and trains for 200 steps
+of Adam on all 529 inputs; with a warm-up, the rate rises over 50 of them. A
+unit is shut if its sum is at most 0 on each of these inputs, and no other input
+exists; with ReLU it is then dead. Before training none is shut. Fractions of
+shut units after 10 steps (median) and at the end, and of right answers (the
+least), for seeds 0 to 4. The rates 0.1 and 0.3 are chaotic: their
+numbers depend on rounding.
 """
 
 from collections.abc import Callable

@@ -5,8 +5,8 @@ asked with each key, and its answer counts as right if its dot product with the
 right value is the largest. Three memories with about as many parameters are
 trained to this: a matrix (4,096), a layer of 32 ReLU units (4,128) and one of
 21 SwiGLU units (4,032), by 1,000 steps of Adam from the rate 0.03 down to 0,
-with the cross-entropy of 8 times the dot products. Fractions of right answers, the lowest
-of seeds 0 to 4.
+with the cross-entropy of 8 times the dot products. Fractions of right answers,
+the lowest of seeds 0 to 4.
 """
 
 import math
