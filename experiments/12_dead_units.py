@@ -63,8 +63,7 @@ def row(layer: Callable[[], nn.Module], rate: float,
 
 EXPERIMENT = Experiment(
     question="Do hidden units die when a model trains, and when?",
-    columns=["unit, rate", "shut after 10 steps", "after 200: least", "most",
-             "right: least"],
+    columns=["unit, rate", "step 10", "least", "most", "right"],
     rows=ROWS, row=row, formats=["{:.2f}"] * 4,
     quick="ReLU, 0.03", quick_column=3, tolerance=0.05,
     tolerances={label: 1.0 for label in ROWS if label not in CALM}, holds={

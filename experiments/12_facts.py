@@ -80,7 +80,7 @@ def cell(n: int, column: int) -> float:
 EXPERIMENT = Experiment(
     question="How many facts does a memory recall, if the nearest value "
              "counts?",
-    columns=["facts", "matrix", "32 ReLU units", "21 SwiGLU units"],
+    columns=["facts", "matrix", "ReLU", "SwiGLU"],
     rows=ROWS, cell=cell, formats=["{:.2f}"] * 3,
     quick="64", quick_column=0, tolerance=0.02,
     tolerances={"768": 0.5}, holds={
