@@ -111,10 +111,16 @@ def test_layer_weights_keep_the_size():
 
 
 def test_spreads_start_alike():
-    runs = [CHAPTER.spreads(shortcut, ffn, 3, 5, 8, 4)
-            for shortcut in (True, False) for ffn in (True, False)]
+    runs = [CHAPTER.spreads(parts, 3, 5, 8, 4) for parts in (
+        (), ("ffn",), ("shortcut",), ("shortcut", "norm", "swiglu"))]
     assert {len(run) for run in runs} == {5}
     assert len({run[0] for run in runs}) == 1
+    assert len({run[-1] for run in runs}) == 4
+
+
+def test_one_token_has_no_spread():
+    found = CHAPTER.spreads(("shortcut", "norm", "ffn"), 0, 1, 8, 3)
+    assert np.array_equal(found, np.zeros(4))
 
 
 @pytest.mark.parametrize("n, d, E, k", [(7, 4, 5, 2), (1, 3, 2, 1),
@@ -150,6 +156,7 @@ def test_modules_are_the_functions():
                           + plain.narrow.bias, atol=1e-6)
     H = F.silu(X @ gated.gate.weight.T) * (X @ gated.up.weight.T)
     assert torch.allclose(gated(X), H @ gated.down.weight.T, atol=1e-6)
+    assert CHAPTER.SwiGLU(4, 7, d_out=2)(X).shape == (2, 3, 2)
 
 
 def test_dead_fraction_counts_units():
@@ -160,6 +167,24 @@ def test_dead_fraction_counts_units():
     assert CHAPTER.dead_fraction(model) == 0.5
     assert model.wanted[7] == 3                     # 1 + 2
     assert model().shape == (25, 5)
+
+
+def test_dead_fraction_reads_the_gate():
+    model = CHAPTER.AddModel(CHAPTER.SwiGLU(6, 4), 5, 6)
+    with torch.no_grad():
+        model.first.weight[:] = 1
+        model.second.weight[:] = 1
+        model.layer.gate.weight[:] = torch.tensor([1.0, -1, 1, -1])[:, None]
+    assert CHAPTER.dead_fraction(model) == 0.5
+
+
+def test_warm_up_raises_the_rate(monkeypatch):
+    rates, step = [], torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self: (
+        rates.append(self.param_groups[0]["lr"]), step(self)))
+    model = CHAPTER.AddModel(CHAPTER.FeedForward(6, 4), 5, 6)
+    CHAPTER.train_add(model, 0.1, steps=5, warm_up=4)
+    np.testing.assert_allclose(rates, [0.025, 0.05, 0.075, 0.1, 0.1])
 
 
 def test_switch_layer_balance():
