@@ -43,13 +43,29 @@ def one_head_at_a_time(X, W_Q, W_K, W_V, W_O, mask=None):
     return total
 
 
+def side_by_side(W_Q, W_K, W_V, W_O):
+    """Matrices of single heads, packed, and how many heads there are."""
+    return (*(np.concatenate(W, axis=-1) for W in (W_Q, W_K, W_V)),
+            np.concatenate(W_O), len(W_Q))
+
+
 @rarely
 @given(seeds, leads, st.integers(1, 6), few, st.booleans())
 def test_multi_head_attention_is_pytorchs(seed, lead, n, h, causal):
     X, W = draw(seed, lead, n, h)
     mask = CHAPTER.causal_mask(n) if causal else None
-    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask),
-                       one_head_at_a_time(X, *W, mask))
+    want = one_head_at_a_time(X, *W, mask)
+    assert np.allclose(CHAPTER.by_heads(X, *W, mask), want)
+    assert np.allclose(CHAPTER.multi_head_attention(
+        X, *side_by_side(*W), mask), want)
+
+
+def test_no_tokens_and_heads_that_do_not_divide():
+    X, W = np.zeros((2, 0, 7)), draw(0, (), 1, 3)[1]
+    *packed, h = side_by_side(*W)
+    assert CHAPTER.multi_head_attention(X, *packed, h).shape == (2, 0, 7)
+    with pytest.raises(ValueError):
+        CHAPTER.multi_head_attention(np.ones((4, 7)), *packed, 4)
 
 
 def test_a_mask_for_each_head():
@@ -58,13 +74,15 @@ def test_a_mask_for_each_head():
     mask |= np.eye(5, dtype=bool)
     want = sum(one_head_at_a_time(X, *(w[i : i + 1] for w in W), mask[i])
                for i in range(3))
-    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask), want)
+    assert np.allclose(CHAPTER.by_heads(X, *W, mask), want)
+    assert np.allclose(CHAPTER.multi_head_attention(
+        X, *side_by_side(*W), mask), want)
 
 
 def test_float32_stays_float32():
     X, W = draw(2, (), 5, 3)
     X, *W = (a.astype(np.float32) for a in (X, *W))
-    assert CHAPTER.multi_head_attention(X, *W).dtype == np.float32
+    assert CHAPTER.by_heads(X, *W).dtype == np.float32
 
 
 @pytest.mark.parametrize("h", [1, 2, 4])
@@ -89,7 +107,7 @@ def test_heads_add_up(seed, lead, h, causal):
     terms = CHAPTER.head_outputs(X, *W, mask)
     assert terms.shape == (*lead, h, 5, 7)
     assert np.allclose(terms.sum(axis=-3),
-                       CHAPTER.multi_head_attention(X, *W, mask))
+                       CHAPTER.by_heads(X, *W, mask))
     alone = one_head_at_a_time(X, *(w[-1:] for w in W), mask)
     assert np.allclose(terms[..., -1, :, :], alone)
 
@@ -109,9 +127,17 @@ def test_random_heads():
 @pytest.mark.parametrize("name", ["in_proj_bias", "out_proj.bias"])
 def test_biases_that_would_be_left_out_are_refused(name):
     module = nn.MultiheadAttention(6, 2)            # biases of 0
-    assert len(CHAPTER.heads_from_torch(module)) == 4
+    assert len(CHAPTER.heads_from_torch(module)) == 5
     nn.init.constant_(module.get_parameter(name), 1)
     with pytest.raises(ValueError, match="bias=False"):
+        CHAPTER.heads_from_torch(module)
+
+
+@pytest.mark.parametrize("more", [
+    {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 4}])
+def test_what_our_function_has_not_is_refused(more):
+    module = nn.MultiheadAttention(6, 2, bias=False, **more)
+    with pytest.raises(ValueError):
         CHAPTER.heads_from_torch(module)
 
 
@@ -127,9 +153,9 @@ def test_reference_11_3_is_what_pytorch_stores(seed, h, d_k):
         module.in_proj_weight.copy_(packed)
         module.out_proj.weight.copy_(out)
         theirs, _ = module(*[torch.tensor(X)] * 3)
-    assert np.allclose(theirs, CHAPTER.multi_head_attention(X, *weights))
+    assert np.allclose(theirs, CHAPTER.by_heads(X, *weights))
     back = CHAPTER.heads_from_torch(module)
-    assert all(map(np.array_equal, back, weights))
+    assert all(map(np.array_equal, back, side_by_side(*weights)))
 
 
 @rarely
@@ -142,7 +168,7 @@ def test_view_divides_the_tokens(seed, h, per_head):
     group = np.arange(n) // per_head
     assert (moved == (group[:, None] == group)).all()
     same = np.allclose(CHAPTER.attend_by_view(X, *W),
-                       CHAPTER.multi_head_attention(X, *W))
+                       CHAPTER.by_heads(X, *W))
     assert same == (n == 1 or h == 1)
 
 
@@ -191,7 +217,7 @@ def test_heads_in_torch_are_the_numpy_ones():
     X = torch.randn(2, 5, 6, dtype=torch.float64)
     mask = CHAPTER.causal_mask(5)
     got, weights = CHAPTER.heads_in_torch(X, *W, torch.tensor(mask))
-    want = CHAPTER.multi_head_attention(X.numpy(), *(w.numpy() for w in W),
+    want = CHAPTER.by_heads(X.numpy(), *(w.numpy() for w in W),
                                         mask)
     assert np.allclose(got, want) and weights.shape == (2, 3, 5, 5)
     assert torch.allclose(weights.sum(dim=-1), torch.ones(2, 3, 5).double())
