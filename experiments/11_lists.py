@@ -20,7 +20,7 @@ STEPS = 1200
 @cache
 def one_layer(seed: int, steps: int) -> float:
     """What a layer of two heads gets right."""
-    return CHAPTER.right(CHAPTER.train_lists(1, 2, seed, steps))
+    return CHAPTER.share_right(CHAPTER.train_lists(1, 2, seed, steps))
 
 
 @cache
@@ -28,8 +28,8 @@ def two_layers(seed: int) -> list[float]:
     """Right; weights of the two heads; right without each."""
     model = CHAPTER.train_lists(2, 1, seed, STEPS)
     before, thing = CHAPTER.looks(model)
-    return [CHAPTER.right(model), before.item(), thing.item(),
-            *(CHAPTER.right(CHAPTER.without(model, layer, 0))
+    return [CHAPTER.share_right(model), before.item(), thing.item(),
+            *(CHAPTER.share_right(CHAPTER.without(model, layer, 0))
               for layer in (0, 1))]
 
 

@@ -19,11 +19,11 @@ def measured(seed: int) -> list[float]:
     """Right; weight and rest of the needed head, of the spare one; of both."""
     model = CHAPTER.train_lists(2, 2, seed, 600)
     _, thing = CHAPTER.looks(model)
-    rest = [CHAPTER.right(CHAPTER.without(model, 1, i)) for i in (0, 1)]
+    rest = [CHAPTER.share_right(CHAPTER.without(model, 1, i)) for i in (0, 1)]
     needed, spare = sorted((0, 1), key=lambda i: rest[i])
     both = CHAPTER.without(CHAPTER.without(model, 1, 0), 1, 1)
-    return [CHAPTER.right(model), thing[needed].item(), rest[needed],
-            thing[spare].item(), rest[spare], CHAPTER.right(both)]
+    return [CHAPTER.share_right(model), thing[needed].item(), rest[needed],
+            thing[spare].item(), rest[spare], CHAPTER.share_right(both)]
 
 
 def cell(what: int, column: int) -> float:
