@@ -58,4 +58,6 @@ EXPERIMENT = Experiment(
     holds={
         "one head loses half": lambda table: min(table["one head"]) > 0.49,
         "two heads lose nothing": lambda table: max(
-            table["two heads"]) < 0.02})
+            table["two heads"]) < 0.02,
+        "two layers go below one half": lambda table: max(
+            table["two layers of one head"]) < 0.4})
