@@ -1,7 +1,8 @@
 """Answers to an exercise, and what its check and its grade say of them.
 
 tests/exercises/chapter_04.py holds them as data: RIGHT, WRONG and HIDDEN
-answers, DOMAIN (draws arguments), PRECISE (kinds of answers it refuses).
+answers, DOMAIN (draws arguments), PRECISE (kinds of answers it refuses),
+VARIANTS (what a homework sheet changes).
 """
 
 import contextlib
@@ -85,6 +86,7 @@ class AnsweredExercise(Exercise):
         self.draw: Callable[[np.random.Generator], tuple[Any, ...]] | None = (
             data.get("DOMAIN", {}).get(number))
         self.precise: str = data.get("PRECISE", {}).get(number, "")
+        self.variant: Names | None = data.get("VARIANTS", {}).get(number)
 
     def mistakes(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """(what, body) of wrong answers: by the check named, and not."""

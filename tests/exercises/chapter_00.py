@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -649,3 +650,27 @@ off = (n, d, k) not in known
 return 4*n*d*k + 2*n*n*k + off, 2*n*d*d + 2*n*n*d
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "0.1": {
+        "asks": "order",
+        "one of": {"out": ["hbmn", "nbhm", "mhbn", "bnhm", "hmbn", "nhmb",
+                           "mbnh", "hnmb", "bmnh", "nmhb", "mnbh", "hbnm"]},
+        "says": "The result has the axes `{out}`, in this order.",
+        "edits": [("bmhk->bhnm", "bmhk->{out}"),
+                  ("(B, m, h, d_k) -> (B, h, n, m).",
+                   "(B, m, h, d_k) -> {out}.")]},
+    "0.4": {
+        "asks": "formula",
+        "one of": {"c": SMALL},
+        "says": """The keys are those of another text, which has {c} times as
+            many tokens: the scores are $X W^Q (X' W^K)^\\top$, with $X'$ of
+            shape $({c} n, d)$. The second way is $X \\, (W^Q (W^K)^\\top) \\,
+            X'^\\top$.""",
+        "edits": [("2 * (2 * n * d * k) + 2 * n * n * k     # twice nd,dk;"
+                   " nk,mk",
+                   "2 * (1 + {c}) * n * d * k + 2 * {c} * n * n * k"),
+                  ("2 * n * n * d                # nd,de; ne,me",
+                   "2 * {c} * n * n * d")]},
+}

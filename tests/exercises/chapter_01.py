@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -403,3 +404,23 @@ top = np.maximum(X.max(axis=-1, keepdims=True), -1e300)
 return np.log(np.exp(X - top).sum(axis=-1)) + top[..., 0]
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "1.1": {
+        "asks": "number",
+        "one of": {"c": SMALL},
+        "says": """The format has another bias: $2^{{e-1}} - {c}$, where (1.2)
+            has $2^{{e-1}} - 1$.""",
+        "edits": [("2 ** (exponent_bits - 1) - 1",
+                   "2 ** (exponent_bits - 1) - {c}")]},
+    "1.2": {
+        "asks": "formula",
+        "one of": {"T": SMALL},
+        "says": """The numbers have a temperature of {T}: the result is
+            ${T} \\ln \\sum_j e^{{x_j / {T}}}$, and the slow specification is
+            `{T} * np.log(np.sum(np.exp(X / {T}), axis=-1))`.""",
+        "edits": [("return np.log(np.exp(X - top).sum(axis=-1))",
+                   "return {T} * np.log(np.exp((X - top) / {T}).sum(axis=-1))"
+                   )]},
+}

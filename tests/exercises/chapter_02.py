@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -579,3 +580,25 @@ top = max(np.abs(gradients).max(), 1e-25)
 return 2.0 ** math.floor(math.log2(65519.99 / top))
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "2.3": {
+        "asks": "formula",
+        "one of": {"step": [2, 4, 8, 16, 32], "c": SMALL},
+        "says": """In 2, the counter adds {step} each time, not 1. In 3 and 4,
+            the product of condition number and $u$ is {c}, not 1.""",
+        "edits": [("return [u, 1 / u,", "return [u, {step} / u,"),
+                  ("math.sqrt((1 / u - 1) / 2),             # 1 + 2 r^2"
+                   " = 1 / u", "math.sqrt(({c} / u - 1) / 2),"),
+                  ("math.sqrt(1 / (4 * u**2) - 1),          # 4 (1 + r^2)"
+                   " = 1 / u^2", "math.sqrt({c}**2 / (4 * u**2) - 1),")]},
+    "2.4": {
+        "asks": "number",
+        "one of": {"c": [3, 5, 6, 7, 9, 11, 12, 13]},
+        "says": """{c} such gradients will be added: no sum of {c} of them,
+            each times the power, may become infinite in float16, even if all
+            are as large as the largest. (Their sum is rounded once.)""",
+        "edits": [("math.log2(65520 / np.abs",
+                   "math.log2(65520 / {c} / np.abs")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 
@@ -290,3 +291,28 @@ last = log_growth(s, d) if d < 50 else math.log(s) - 0.51 / d
 return math.log(factor), log_growth(factor, 1), math.log(s), last
 """),
 ]
+
+TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+VARIANTS = {
+    "3.1": {
+        "asks": "formula",
+        "one of": {"c": [3, 4, 5, 6, 7, 8], "p": [3, 4, 5, 6, 7, 8],
+                   "m": [3, 4, 5, 6, 7]},
+        "says": """In 2, the leaky ReLU multiplies negative numbers by
+            $\\tfrac1{{{c}}}$. In 3, the dropout sets each number to 0 with
+            probability $\\tfrac1{{{p}}}$ and multiplies the others by
+            {m}.""",
+        "edits": [("math.sqrt(2 / (1 + 0.1**2))             # 1 or 1/100",
+                   "math.sqrt(2 / (1 + {c}**-2))"),
+                  ("math.sqrt(1 / 2)                      # a half is"
+                   " multiplied by 4",
+                   "math.sqrt(1 / ({m}**2 * (1 - 1 / {p})))")]},
+    "3.2": {
+        "asks": "formula",
+        "one of": {"a": [*TENTHS, 1.1, 1.2, 1.3]},
+        "says": """The shortcut has a weight, and the matrices stand
+            transposed: $x_\\ell = {a} \\, x_{{\\ell-1}} + c \\, x_{{\\ell-1}}
+            W_\\ell^\\top$.""",
+        "edits": [("dX = dX + c * dX @ W_l.T", "dX = {a} * dX + c * dX @ W_l")
+                  ]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -440,3 +441,32 @@ columns = (X - X.mean(0)) / X.std(0)
 return int(np.allclose(rows, columns, rtol=0, atol=0.05)), 1 / 3, 0
 """),
 ]
+
+VARIANTS = {
+    "4.2": {
+        "asks": "formula",
+        "one of": {"c": [3, 4, 5, 6, 7, 8, 9]},
+        "says": """The norm divides by $\\sigma + \\varepsilon$, not by
+            $\\sqrt{{\\sigma^2 + \\varepsilon}}$. Number 4 asks for the standard
+            deviation $\\tfrac1{{{c}}}$.""",
+        "edits": [("""
+    root = (sigma**2 + eps) ** 0.5
+    k = a * root / (a**2 * sigma**2 + eps) ** 0.5
+""", """
+    root = sigma + eps
+    k = a * root / (abs(a) * sigma + eps)
+"""), ("half = (eps / 3) ** 0.5 / sigma                 # 4 s^2 = s^2 + eps",
+       "half = eps / ({c} - 1) / sigma"),
+                  ("sqrt(a^2 sigma^2 + eps)", "(|a| sigma + eps)")]},
+    "4.3": {
+        "asks": "formula",
+        "one of": {"p": [3, 4, 5, 6, 7, 8]},
+        "says": """The size of the deviations is measured by their power {p}.
+            A feature minus its mean is divided by $(\\text{{mean of }}
+            |x - \\mu|^{{{p}}} + \\varepsilon)^{{1/{p}}}$; everything else is
+            as before, and the slow specification does not hold.""",
+        "edits": [("var = X.var(axis=-2, keepdims=True)  ",
+                   "size = np.mean(abs(X - mean)**{p}, axis=-2,"
+                   " keepdims=True)"),
+                  ("np.sqrt(var + eps)", "(size + eps)**(1 / {p})")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -579,3 +580,23 @@ W_folded = gain[:, None] * W
 return W_folded, (bias / gain) @ W_folded + c
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "5.2": {
+        "asks": "formula",
+        "one of": {"c": SMALL},
+        "says": """The norm divides by $\\sqrt{{{c}\\,\\text{{mean of }} x^2 +
+            \\varepsilon}}$.""",
+        "edits": [("s = 1 / np.sqrt(np.mean(", "s = 1 / np.sqrt({c} * np.mean("
+                   ), ("(u - X_hat *", "(u - {c} * X_hat *")]},
+    "5.4": {
+        "asks": "formula",
+        "one of": {"c": [10, 20, 25, 40, 50, 200], "g": SMALL},
+        "says": """After it is standardized, each group is multiplied by {g}.
+            Number 5 asks for the factor $\\tfrac1{{{c}}}$ in place of
+            $\\tfrac1{{100}}$; the factor {g} does not enter there.""",
+        "edits": [("(low**2 + eps) ** -0.5, eps *",
+                   "{g} * (low**2 + eps) ** -0.5, {g} * eps *"),
+                  ("(99 * eps)", "(({c} - 1) * eps)")]},
+}

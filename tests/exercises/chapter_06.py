@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 
@@ -322,3 +323,33 @@ each = keep ** (1 / min(N, 40))
 return a * math.sqrt(each / (1 - each))
 """),
 ]
+
+TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "6.1": {
+        "asks": "formula",
+        "one of": {"c": [0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.2]},
+        "says": """The shortcut of each block has the weight {c}: the block is
+            ${c}\\,x + f(\\text{{norm}}(x))$ for pre-norm, and the norm of
+            ${c}\\,x + f(x)$ for post-norm.""",
+        "edits": [("""
+    for block in range(1, N + 1):
+        post[:block + 1] /= 1 + a**2                # the norm of this block
+    return pre / (1 + a**2 * N), post
+""", """
+    for block in range(1, N + 1):
+        pre[:block] *= {c}**2
+        post[:block] *= {c}**2
+        post[:block + 1] /= {c}**2 + a**2
+    return pre / pre.sum(), post
+""")]},
+    "6.4": {
+        "asks": "formula",
+        "one of": {"c": SMALL, "g": [*TENTHS]},
+        "says": """A block has {c} such steps, each with a norm of its own, and
+            each branch is multiplied by {g}: a step is $\\mathrm{{LN}}(\\beta x
+            + {g} f(x))$. `N` counts the blocks.""",
+        "edits": [("keep ** (1 / N)", "keep ** (1 / ({c} * N))"),
+                  ("return a *", "return {g} * a *")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -574,3 +575,30 @@ for step in range(k + 1, k + idle + 1):
 return e
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "7.3": {
+        "asks": "formula",
+        "one of": {"c": SMALL, "e": [0.2, 0.3, 0.4, 0.5]},
+        "says": """The model divides each logit by {c}; numbers 2 to 5 are about
+            the logits after that. Number 4 asks for a difference of {e}.""",
+        "edits": [("s = std * math.sqrt(d_model)",
+                   "s = std * math.sqrt(d_model) / {c}"),
+                  ("math.sqrt(2 * 0.1 / d_model),",
+                   "{c} * math.sqrt(2 * {e} / d_model),"),
+                  ("std * d_model)", "std * d_model / {c})")]},
+    "7.4": {
+        "asks": "number",
+        "one of": {"b": [0.5, 0.6, 0.7, 0.8, 0.85, 0.95],
+                   "q": [0.9, 0.95, 0.98, 0.99, 0.995]},
+        "says": """$\\beta_1 = {b}$ and $\\beta_2 = {q}$, and the weight decay
+            acts on the row after the step, not before it: the new row is $(1 -
+            \\eta \\lambda)$ times the row that (7.6) gives without decay.""",
+        "edits": [("m, v = 0.9 * m, 0.999 * v ", "m, v = {b} * m, {q} * v "),
+                  ("m / (1 - 0.9**step), v / (1 - 0.999**step)",
+                   "m / (1 - {b}**step), v / (1 - {q}**step)"),
+                  ("(1 - lr * decay) * e - lr * mean / (np.sqrt(square) +"
+                   " 1e-8)", "(1 - lr * decay) * (e - lr * mean / ("
+                   "np.sqrt(square) + 1e-8))")]},
+}

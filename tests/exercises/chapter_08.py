@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -333,3 +334,33 @@ same = np.allclose(softmax(S), softmax(S.T).T, rtol=0, atol=0.05)
 return int(same), 1 / 9, 0
 """),
 ]
+
+TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+VARIANTS = {
+    "8.1": {
+        "asks": "number",
+        "one of": {"c": [3, 4, 5, 6], "n": [3, 4, 5, 6, 7]},
+        "says": """In 3, the query is multiplied by {c}. In 4, key 0 is listed
+            {n} times, with its value: the weight of these copies together.""",
+        "edits": [("softmax(2 * s)[0], 2 * a[0] / (1 + a[0])",
+                   "softmax({c} * s)[0], {n} * a[0] / (1 + ({n} - 1) * a[0])")
+                  ]},
+    "8.2": {
+        "asks": "formula",
+        "one of": {"c": [0.2, 0.3, 0.4, 0.5, 0.6]},
+        "says": """The entries of the queries have the mean {c}, in 1 and in 2;
+            those of the keys in 1 have the mean 0 as before. `s_q` stays their
+            standard deviation. (Number 2 can be larger than 50.)""",
+        "edits": [("own = math.sqrt(d_k) * s_q**2",
+                   "square = s_q**2 + {c}**2\n"
+                   "    own = math.sqrt(d_k) * square"),
+                  ("return s_q * s_k *", "return math.sqrt(square) * s_k *")
+                  ]},
+    "8.3": {
+        "asks": "formula",
+        "one of": {"c": [*TENTHS, 1.5, 2.0]},
+        "says": """The scores are $ {c} \\, Q K^\\top / \\sqrt{{d_k}}$.""",
+        "edits": [("attention_weights(Q, K), math.sqrt(Q.shape[-1])",
+                   "attention_weights({c} * Q, K), math.sqrt(Q.shape[-1])"
+                   " / {c}")]},
+}

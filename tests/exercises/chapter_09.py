@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -377,3 +378,32 @@ mask[:min(n, 10) - 1, -1] = False
 return mask, (n - 1) * (n - 2) // 2
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "9.1": {
+        "asks": "formula",
+        "one of": {"w": [1, 2, 3]},
+        "says": """A token may attend to itself, to the {w} tokens before it,
+            and to the first token of its text; all of them in its own
+            text.""",
+        "edits": [("return (text[:, None] == text) & (i[:, None] >= i)",
+                   """first = np.append(True, text[1:] != text[:-1])
+    near = (i[:, None] - i <= {w}) | first
+    return (text[:, None] == text) & (i[:, None] >= i) & near""")]},
+    "9.3": {
+        "asks": "formula",
+        "one of": {"r": SMALL},
+        "says": """Each layer also lets a token read the {r} tokens after it.
+            Numbers 1 and 2 are about the output of the *first* token: its
+            receptive field, and the number of layers with which it includes
+            the last token.""",
+        "edits": [("field = min(n, N * (w - 1) + 1)",
+                   "field = min(n, N * {r} + 1)"),
+                  ("layers = -(-(n - 1) // (w - 1))  ",
+                   "layers = -(-(n - 1) // {r})  "),
+                  ("return field, layers, n * w - w * (w - 1) // 2",
+                   """r = min({r}, n - 1)
+    return (field, layers,
+            n * w - w * (w - 1) // 2 + n * r - r * (r + 1) // 2)""")]},
+}

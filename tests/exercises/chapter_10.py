@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 
@@ -410,3 +411,29 @@ return (2 * math.pi * base**power, (int(n) / math.pi) ** (1 / power),
         base * int(n) ** (1 / power))
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "10.2": {
+        "asks": "order",
+        "one of": {"c": SMALL},
+        "says": """The matrix acts from the left, on columns, and moves by {c}
+            times as many rows: `R @ P[t]` is row $t + {c} k$.""",
+        "edits": [("turn = k * base", "turn = {c} * k * base"),
+                  ("""[[np.cos(turn), -np.sin(turn)],
+                                   [np.sin(turn), np.cos(turn)]]""",
+                   """[[np.cos(turn), np.sin(turn)],
+                                   [-np.sin(turn), np.cos(turn)]]"""),
+                  ("turns every hand by k steps: P[t] @ R_k = P[t + k].",
+                   "turns every hand by {c} k steps: R_k @ P[t].")]},
+    "10.4": {
+        "asks": "formula",
+        "one of": {"t": SMALL, "c": [3, 4, 5, 6, 7, 8, 9], "g": SMALL},
+        "says": """In 1, the pair turns {t} times. In 2, it turns by
+            $\\tfrac1{{{c}}}$ of a full turn. In 3, its frequency is
+            $1/({g} n)$ of the other.""",
+        "edits": [("return (2 * math.pi * base**power",
+                   "return ({t} * 2 * math.pi * base**power"),
+                  ("(n / math.pi) **", "({c} * n / (2 * math.pi)) **"),
+                  ("base * n **", "base * ({g} * n) **")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 
@@ -445,3 +446,30 @@ if n == 1 or h == 1:
 return min(math.gcd(n - 1, h - 1), 3) + 1
 """),
 ]
+
+VARIANTS = {
+    "11.2": {
+        "asks": "order",
+        "one of": {"out": ["hnd", "nhd", "hdn", "ndh", "dhn", "dnh"]},
+        "says": """Head $i$ has every $h$-th feature, from feature $i$ on, and
+            not a block: feature $k$ of head $i$ is `Y[..., t, k * h + i]`. With
+            `h` for the heads, `n` for the tokens and `d` for the $d_k$
+            features of a head, the last axes of the result are `{out}`, in
+            this order.""",
+        "edits": [("h, -1)", "-1, h)"),
+                  ("return pieces.swapaxes(-3, -2)                  #"
+                   " (..., h, n, d_k)",
+                   'return np.einsum("...ndh->...{out}", pieces)'),
+                  ("(..., n, h, d_k); reshape", "(..., n, d_k, h); reshape"),
+                  ("-> (..., h, n, d_k). Raises",
+                   "-> (..., {out}). Raises")]},
+    "11.4": {
+        "asks": "formula",
+        "one of": {"c": [2, 3, 4, 5, 6, 7, 8]},
+        "says": """{c} query heads share one matrix of keys, $W^K$: count {c}
+            matrices $W^Q$ and one $W^K$. Number 2 is about each of the {c}
+            products. In 3 and 4, all {c} products with $W^K$ keep their
+            scores.""",
+        "edits": [("stored = 2 * d_model * d_k",
+                   "stored = ({c} + 1) * d_model * d_k")]},
+}

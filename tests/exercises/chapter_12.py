@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -395,3 +396,35 @@ return [torch.where(abs(a) < 1e-9, 0, a)
     ("12.4", "a sigmoid that overflows", "numbers of size 300",
      PACKED.replace("silu(gate)", "gate * np.exp(gate) / (1 + np.exp(gate))")),
 ]
+
+VARIANTS = {
+    "12.1": {
+        "asks": "formula",
+        "one of": {"c": [3, 4, 5, 6, 7, 8, 10, 20]},
+        "says": """The units have a leaky ReLU, which multiplies negative
+            numbers by $\\tfrac1{{{c}}}$ and leaves the others unchanged; three
+            of them compute the tent exactly.""",
+        "edits": [("up, down = height / (b - a), -height / (c - b)  # the two"
+                   " slopes",
+                   """bend = 1 - 1 / {c}              # of a unit of weight 1
+    up, down = height / (b - a) / bend, -height / (c - b) / bend""")]},
+    "12.3": {
+        "asks": "formula",
+        "one of": {"c": [0.5, 0.6, 0.7, 0.8, 1.25, 1.5, 1.6, 1.75, 2]},
+        "says": "The function is $x\\,\\Phi({c} x)$.",
+        "edits": [("erf(X / math.sqrt(2))", "erf({c} * X / math.sqrt(2))"),
+                  ("np.exp(-(X**2) / 2)", "np.exp(-(({c} * X)**2) / 2)"),
+                  ("return share + X *", "return share + {c} * X *")]},
+    "12.5": {
+        "asks": "formula",
+        "one of": {"r": [7, 10, 11, 13, 14], "s": [1, 2, 3, 4]},
+        "says": """In 1, the width is at least $\\tfrac{{{r}}}{{3}}
+            d_\\mathrm{{model}}$. The mixture has {s} more layers of the same
+            width, which each token meets and no router chooses. (The numbers
+            given for Llama do not hold.)""",
+        "edits": [("-(-8 * d_model //", "-(-{r} * d_model //"),
+                  ("n_experts * layer + router,",
+                   "(n_experts + {s}) * layer + router,"),
+                  ("2 * (k * layer + router)",
+                   "2 * ((k + {s}) * layer + router)")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -365,3 +366,31 @@ return 2 * n_vocab * d_model + n_layers * layer + d_model
         "6 * n_layers * d_model * n * (n + 1)",
         "12 * n_layers * d_model * n * (n + 1) / 2")),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "13.3": {
+        "asks": "formula",
+        "one of": {"e": [2, 4, 8, 16, 32, 64]},
+        "says": """Each block has {e} experts in place of its SwiGLU, each of
+            width $d_\\mathrm{{ff}}$, and a router without bias. Queries and
+            keys are normalized by RMSNorm before their product; all query
+            heads of a block share a gain, and all key heads another. (The
+            number given for Llama 2 does not hold.)""",
+        "edits": [("attention + 3 * d_model * d_ff + 2 * d_model",
+                   "attention + {e} * (3 * d_model * d_ff + d_model)\n"
+                   "    layer += 2 * d_k + 2 * d_model")]},
+    "13.4": {
+        "asks": "formula",
+        "one of": {"c": [2, 3, 4], "b": SMALL},
+        "says": """{b} sequences of $n$ tokens each are in a step. The forward
+            pass of each block is computed {c} times, to save memory; the
+            backward pass once.""",
+        "edits": [("return (6 * n_layers * matrices * n,",
+                   "return ({b} * 2 * ({c} + 2) * n_layers * matrices * n,"),
+                  ("12 * n_layers * d_model * n * n,",
+                   "{b} * 4 * ({c} + 2) * n_layers * d_model * n * n,"),
+                  ("6 * n_layers * d_model * n * (n + 1),",
+                   "{b} * 2 * ({c} + 2) * n_layers * d_model * n * (n + 1),")
+                  ]},
+}

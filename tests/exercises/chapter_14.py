@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -373,3 +374,35 @@ return np.mean(terms)
      PERPLEXITY.replace("losses * counts",
                         "losses * counts * (losses > 0.01)")),
 ]
+
+VARIANTS = {
+    "14.1": {
+        "asks": "formula",
+        "one of": {"s": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3]},
+        "says": """The targets are smoothed: the loss of a prediction is
+            $(1 - {s})$ times its cross-entropy, plus ${s}$ times the mean of
+            $-\\ln p$ over all tokens of the vocabulary.""",
+        "edits": [("losses = -np.take_along_axis(log_p, targets, axis=-1)",
+                   """right = np.take_along_axis(log_p, targets, axis=-1)
+    losses = -(1 - {s}) * right - {s} * log_p.mean(axis=-1, keepdims=True)"""
+                   )]},
+    "14.2": {
+        "asks": "formula",
+        "one of": {"p": [1, 3, 4]},
+        "says": """The norm of all gradients together is $(\\sum |g|^{p})
+            ^{{1/{p}}}$, over all their numbers.""",
+        "edits": [("math.sqrt(sum(np.sum(g**2) for g in gradients))",
+                   "sum(np.sum(abs(g)**{p}) for g in gradients)**(1 / {p})")
+                  ]},
+    "14.3": {
+        "asks": "formula",
+        "one of": {"b": [0.5, 0.6, 0.7, 0.8, 0.9],
+                   "q": [0.95, 0.98, 0.995, 0.999]},
+        "says": """The means are not corrected: the step uses $m$ and $v$ as
+            they are, with $\\beta_1 = {b}$ and $\\beta_2 = {q}$.""",
+        "edits": [("adamw = (1 - lr * decay) * w - lr * np.sign(g)",
+                   """step = lr * (1 - {b}) / (1 - {q})**0.5
+    adamw = (1 - lr * decay) * w - step * np.sign(g)"""),
+                  ("w - lr * np.sign(g + decay * w)",
+                   "w - step * np.sign(g + decay * w)")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -432,3 +433,27 @@ Y = w_1[..., None] * Y_1 + w_2[..., None] * Y_2
 return Y / (w_1 + w_2)[..., None], top + np.log(w_1 + w_2)
 """),
 ]
+
+VARIANTS = {
+    "15.1": {
+        "asks": "formula",
+        "one of": {"k": [1, 4], "v": [2, 8]},
+        "says": """Each number of a key has {k} bytes in the cache, each of a
+            value {v}. Number 3 may be a fraction. Number 4 stays: one key
+            head, one byte for each number.""",
+        "edits": [("token = 2 * n_layers * h_kv * d_k * 2           # (15.2)"
+                   " with n = 1, b = 2",
+                   "token = n_layers * h_kv * d_k * ({k} + {v})"),
+                  ("h // h_kv,", "4 * h / h_kv / ({k} + {v}),")]},
+    "15.4": {
+        "asks": "formula",
+        "one of": {"b": [2, 3, 5, 10]},
+        "says": """Each `lse`, those given and the one returned, is a logarithm
+            to the base {b}: $\\log_{{{b}}} \\sum_j e^{{s_j}}$.""",
+        "edits": [("lse = np.logaddexp(lse_1, lse_2)                #"
+                   " (..., n)",
+                   """base = math.log({b})
+    lse_1, lse_2 = base * lse_1, base * lse_2
+    lse = np.logaddexp(lse_1, lse_2)"""),
+                  ("* Y_2, lse", "* Y_2, lse / base")]},
+}

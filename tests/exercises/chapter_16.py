@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -318,3 +319,26 @@ HIDDEN = [
     ("16.4", "c bounded", "share = 0.999",
      LOUD.replace("return feature - 1", "return min(feature - 1, 1e4)")),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "16.1": {
+        "asks": "formula",
+        "one of": {"w": [2, 3, 4]},
+        "says": """A token reads itself and the tokens just before it, {w} in
+            all; at the beginning of a text, those that are there. A running
+            sum need not be how.""",
+        "edits": [("as a running sum over all outer products.",
+                   "over a window of {w} tokens."),
+                  ("states, z = pairs.cumsum(axis=-3), phi_K.cumsum(axis=-2)",
+                   """i = np.arange(V.shape[-2])
+    near = np.tril(i[:, None] - i < {w}) * 1.0       # (n, n)
+    states = np.einsum("nm,...mvk->...nvk", near, pairs)
+    z = near @ phi_K""")]},
+    "16.4": {
+        "asks": "formula",
+        "one of": {"m": SMALL},
+        "says": """{m} equal keys are added, not one, and `share` is what they
+            get together.""",
+        "edits": [("* z.max()  ", "* z.max() / {m}  ")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -316,3 +317,38 @@ return np.concatenate([block, spike, block])
     ("17.5", "rounded", "is it right for m, n, D, loss",
      "return round((1 - 1 / m) / 2, 6), (1 - D / n) / 2, n * (1 - 2 * loss)"),
 ]
+
+TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "17.2": {
+        "asks": "formula",
+        "one of": {"c": [0.5, 0.6, 0.7, 0.8, 1.1], "g": [*TENTHS]},
+        "says": """Each key is scaled to length {c}. Before each write, the
+            state is multiplied by {g}; the delta rule reads and corrects what
+            is then left.""",
+        "edits": [("K = K / np.linalg.norm(", "K = {c} * K / np.linalg.norm("),
+                  ("write_delta(state, K", "write_delta({g} * state, K")]},
+    "17.3": {
+        "asks": "formula",
+        "one of": {"g": [*TENTHS]},
+        "says": """The state forgets before it is corrected: $F' = {g} F +
+            \\beta\\,(v - {g} F k)\\,k^\\top$.""",
+        "edits": [("error = v - np.einsum(", "error = v - {g} * np.einsum("),
+                  ("d_state = G - b[..., None] * G_k[..., None] *"
+                   " k[..., None, :]",
+                   "d_state = {g} * (G - b[..., None] * G_k[..., None]"
+                   " * k[..., None, :])"),
+                  ("- np.einsum(\"...vk,...v->...k\", state, G_k)",
+                   "- {g} * np.einsum(\"...vk,...v->...k\", state, G_k)")]},
+    "17.5": {
+        "asks": "formula",
+        "one of": {"c": SMALL},
+        "says": """The values are {c} times as long: a value has one {c} and
+            else zeros.""",
+        "edits": [("return (1 - 1 / m) / 2, (1 - D / n) / 2,"
+                   " n * (1 - 2 * loss)",
+                   "return (\n        {c}**2 * (1 - 1 / m) / 2,"
+                   " {c}**2 * (1 - D / n) / 2,\n"
+                   "        n * (1 - 2 * loss / {c}**2))")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -308,3 +309,35 @@ K[4:8] = [math.sqrt(0.5), -math.sqrt(0.5), 0, 0, 0, 0]
 return K
 """),
 ]
+
+TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+VARIANTS = {
+    "18.1": {
+        "asks": "formula",
+        "one of": {"g": [*TENTHS]},
+        "says": """Earlier tokens fade: in each step, what is left of all
+            earlier tokens is multiplied by {g}. Token $j$ enters numerator and
+            denominator of token $t \\ge j$ with the factor ${g}^{{t-j}}$.""",
+        "edits": [("near = np.tril(q @ np.swapaxes(k, -1, -2))",
+                   """i = np.arange(q.shape[-2])
+        fade = np.tril({g} ** np.abs(i[:, None] - i))
+        near = fade * (q @ np.swapaxes(k, -1, -2))
+        since = {g} ** (i[:, None] + 1)             # the chunk's beginning"""
+                   ),
+                  ("Y.append(q @ np.swapaxes", "Y.append(since * q @"
+                   " np.swapaxes"),
+                  ("state = state + np.swapaxes(v, -1, -2) @ k",
+                   "left = {g} ** (len(i) - 1 - i[:, None])\n"
+                   "        state = {g} ** len(i) * state\n"
+                   "        state = state + np.swapaxes(left * v, -1, -2)"
+                   " @ k")]},
+    "18.2": {
+        "asks": "formula",
+        "one of": {"c": [2, 3, 4, 5, 8]},
+        "says": """Find the inverse of ${c} I + A$. The inverse of one row is
+            $\\tfrac1{c}$, and $L_1$ and $L_2$ have {c} on their diagonals.""",
+        "edits": [("inverse = A + np.eye(A.shape[-1])               # its"
+                   " blocks follow",
+                   "inverse = A + np.eye(A.shape[-1]) / {c}"),
+                  ("inverse of I + A by", "inverse of {c} I + A by")]},
+}

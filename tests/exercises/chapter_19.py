@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -331,3 +332,24 @@ HIDDEN = [
     ("19.4", "a bounded answer", "are all three right", KEPT.replace(
         "states // per_token + 1", "min(states // per_token + 1, 193)")),
 ]
+
+VARIANTS = {
+    "19.1": {
+        "asks": "order",
+        "one of": {"c": [0.5, 0.6, 0.7, 1.5, 1.6, 1.75, 2]},
+        "says": """A head's $\\beta$ is {c} times this sigmoid. The layer reads
+            before it writes: the output comes from the state that was
+            given.""",
+        "edits": [("state = write_delta(state, k, v, sigmoid(x",
+                   "after = write_delta(state, k, v, {c} * sigmoid(x"),
+                  ("W_O), state", "W_O), after")]},
+    "19.3": {
+        "asks": "order",
+        "one of": {"c": [2, 3, 4, 5, 0.5, -1]},
+        "says": """The *first* row of `W` belongs to the token itself, the next
+            one to the token before, and so on. A shortcut adds {c} times `Z`
+            to the outputs.""",
+        "edits": [("Y = sum(W[i] *", "Y = sum(W[-1 - i] *"),
+                  ("return Y, Z[..., n:, :]",
+                   "return Y + {c} * Z[..., width - 1:, :], Z[..., n:, :]")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -450,3 +451,23 @@ bias = np.clip(bias, -50, 50)
 gain = gain.clip(-50, 50)
 """ + LATENT),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "20.2": {
+        "asks": "formula",
+        "one of": {"c": [2, 4, 8, 16, 32, 64]},
+        "says": """To stay in range, each machine has divided its features by
+            {c} before it multiplied and squared them. The result is that of
+            the features as they were, with their `eps`.""",
+        "edits": [("rms = np.sqrt(squares.sum(axis=0) / d_in + eps)     #"
+                   " (n,)",
+                   "rms = np.sqrt({c}**2 * squares.sum(axis=0) / d_in + eps)"),
+                  ("return products", "return {c} * products")]},
+    "20.3": {
+        "asks": "formula",
+        "one of": {"c": SMALL},
+        "says": """The scores (20.6) are divided by ${c} \\sqrt{{d_k}}$ in place
+            of $\\sqrt{{d_k}}$.""",
+        "edits": [("d_k**-0.25 /", "({c} * d_k**0.5) ** -0.5 /")]},
+}

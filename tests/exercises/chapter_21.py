@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 import numpy as np
@@ -620,3 +621,19 @@ return [norm for norm in norms if all(
 X = X[X.any(axis=1)]
 """ + INT8),
 ]
+
+VARIANTS = {
+    "21.4": {
+        "asks": "formula",
+        "one of": {"m": [3, 5, 6, 7, 9, 10]},
+        "says": """{m} such products, each with a column of this length, are
+            added before the sum is multiplied and stored: the sum is what must
+            be at most `largest`.""",
+        "edits": [("* column  ", "* column * {m}  ")]},
+    "21.5": {
+        "asks": "number",
+        "one of": {"L": [7, 15, 31, 63]},
+        "says": """A token has fewer steps: its own step is its largest
+            absolute value, divided by {L}.""",
+        "edits": [("keepdims=True) / 127   #", "keepdims=True) / {L}   #")]},
+}

@@ -5,6 +5,7 @@ WRONG   exercise, the mistake, words that the check must print, body
 HIDDEN  exercise, the mistake, words that only the grade says, body
 DOMAIN  exercise: a function that draws arguments as its statement allows them
 PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
+VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
 
@@ -239,3 +240,24 @@ ratios = np.median(times / times[:, :1], axis=0)
 return np.where(abs(ratios[2:] - 1) >= abs(ratios[1] - 1), ratios[2:], 1.0)
 """),
 ]
+
+SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
+VARIANTS = {
+    "22.1": {
+        "asks": "formula",
+        "one of": {"w": [1, 4, 6], "f": [4, 6, 7, 8, 9]},
+        "says": """Each number of the matrix has {w} bytes; all others keep 2.
+            The fused add and norm does {f} FLOPs for each number.""",
+        "edits": [("tokens = -(-ridge * d * k // left)",
+                   "tokens = -(-ridge * {w} * d * k // (2 * left))"),
+                  ("return 5 / 8, d * k / (d + d * k + k)",
+                   "return {f} / 8, 2 * d * k / (2 * d + {w} * d * k"
+                   " + 2 * k)")]},
+    "22.3": {
+        "asks": "number",
+        "one of": {"s": SMALL},
+        "says": """The loads start in cycle {s}: tile $t$ can start in cycle
+            ${s} +$ `load` $\\cdot (t+1)$ at the earliest.""",
+        "edits": [("loaded = load * C * K  ", "loaded = {s} + load * C * K  ")
+                  ]},
+}

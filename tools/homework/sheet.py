@@ -101,7 +101,7 @@ def task(chapter: Chapter, number: str, term: str | None) -> Task:
     exercise = AnsweredExercise(chapter, number)
     parts = [copy.deepcopy(chapter.cell(name)) for name in cell_ids(number)]
     made = None
-    if term and number in variants.TABLE:
+    if term and exercise.variant:
         made = variants.make(exercise, term, variants.seed())
         for cell, source in zip(parts, made.sources, strict=True):
             cell.source = source

@@ -2,10 +2,9 @@
 
 import copy
 from html import escape
-from types import SimpleNamespace
 
+from tools import prose
 from tools.grading import report
-from tools.homework import variants
 from tools.homework.comparison import first_wrong
 
 STYLE = report.STYLE + """
@@ -75,7 +74,7 @@ def section(task, stated):
     exercise = task.exercise
     changed = ""
     if task.variant:
-        asks = KINDS[variants.TABLE[exercise.number]["asks"]]
+        asks = KINDS[exercise.variant["asks"]]
         changed = (f"<p>A variant of this term: {asks}. Last term's sheet and"
                    " the public page have other answers.</p>\n")
     source = task.cells[1].source.partition("\n")[2]
@@ -92,12 +91,8 @@ def section(task, stated):
 
 def page(sheet):
     """In HTML, to read and to print."""
-    stated = report.statements(SimpleNamespace(exercises=[
-        SimpleNamespace(number=task.exercise.number,
-                        statement=task.cells[0].source)
-        for task in sheet.tasks]))
-    sections = [section(task, stated[task.exercise.number])
-                for task in sheet.tasks]
+    sections = [*map(section, sheet.tasks, prose.html(
+        task.cells[0].source for task in sheet.tasks))]
     derived = [task.exercise.number for task in sheet.tasks
                if task.is_derived]
     if derived:

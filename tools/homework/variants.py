@@ -1,10 +1,16 @@
 """Variants: exercises changed so that the published solution is wrong.
 
-A variant is a sentence that changes what is asked, and the edits that turn the
-book's solution into its own. The course's seed, a secret, and the term choose
-the numbers in both, and then the inputs of the check and of the hidden tests,
-from the domain that tests/exercises/ states. What is right for them, the
-edited solution says.
+A variant, in VARIANTS of tests/exercises/, has
+
+asks     what is new: "formula" (it has to be derived anew), "order" (of axes
+         or steps), or "number" (another one in a place that must be found)
+one of   lists, from which the numbers of a term are chosen
+says     the sentence that changes what is asked
+edits    (a piece of the published solution, what stands there instead)
+
+The course's seed, a secret, and the term choose the numbers, and then the
+inputs of the check and of the hidden tests, from the domain that the same file
+states. What is right for them, the edited solution says.
 """
 
 import copy
@@ -21,7 +27,6 @@ import numpy as np
 
 from course.values import leaves, mapped
 from tools.homework.comparison import first_wrong
-from tools.homework.table import TABLE
 
 SEED = Path.home() / ".config" / "inside-the-transformer" / "seed"
 MOST = 600                              # numbers in one case of a test
@@ -199,7 +204,7 @@ def cases(exercise, names, published, key, show=False):
 
 def make(exercise, term, secret):
     """The variant of an exercise for a term."""
-    variant, number = TABLE[exercise.number], exercise.number
+    variant, number = exercise.variant, exercise.number
     key = f"{secret} {term} {number}"
     numbers = values(variant, key)
     changed = solution(variant, exercise.solution.source, numbers)
