@@ -15,11 +15,12 @@ def draw_13_1(rng):
     n, d_model, h, d_k, d_v, d_ff, *front = rng.permutation(
         range(1, 10))[:rng.integers(6, 9)]
     shapes = {"norm": [(d_model,), (d_model,)],
-              "attention": [(h, d_model, d_k), (h, d_model, d_k),
-                            (h, d_model, d_v), (h, d_v, d_model)],
+              "attention": [(d_model, h * d_k), (d_model, h * d_k),
+                            (d_model, h * d_v), (h * d_v, d_model)],
               "ffn": [(d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)]}
     layer = {part: tuple(10 ** rng.uniform(-4, 2) * rng.normal(size=shape)
                          for shape in given) for part, given in shapes.items()}
+    layer["attention"] = *layer["attention"], int(h)
     X = 10 ** rng.uniform(-4, 3) * rng.normal(size=(*front, n, d_model))
     mask = (rng.random((n, n)) < 0.5) | np.eye(n, dtype=bool)
     return X, layer, mask
@@ -30,13 +31,14 @@ def draw_13_2(rng):
         range(1, 11))[:rng.integers(7, 10)]
     d_model += 1                                    # a norm of one feature is 0
     norm = [(d_model,), (d_model,)]
-    heads = [(h, d_model, d_k), (h, d_model, d_k), (h, d_model, d_v),
-             (h, d_v, d_model)]
+    heads = [(d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v),
+             (h * d_v, d_model)]
     shapes = {"norm_1": norm, "norm_2": norm, "norm_3": norm, "self": heads,
               "cross": heads, "ffn": [(d_model, d_ff), (d_ff,),
                                       (d_ff, d_model), (d_model,)]}
     layer = {part: tuple(rng.normal(size=shape) for shape in given)
              for part, given in shapes.items()}
+    layer |= {part: (*layer[part], int(h)) for part in ("self", "cross")}
     X = 10 ** rng.uniform(-1, 2) * rng.normal(size=(*front, n, d_model))
     Z = 10 ** rng.uniform(-1, 1) * rng.normal(size=(*front, m, d_model))
     return X, Z, layer
@@ -72,13 +74,19 @@ return (X + multi_head_attention(Z, *layer["attention"], mask)
 DECODER = """
 X = X + multi_head_attention(layer_norm(X, *layer["norm_1"]),
                              *layer["self"], causal_mask(X.shape[-2]))
-W_Q, W_K, W_V, W_O = layer["cross"]
+W_Q, W_K, W_V, W_O, h = layer["cross"]
 asks = layer_norm(X, *layer["norm_2"])
-Q = np.einsum("...nd,hdk->...hnk", asks, W_Q)
-K = np.einsum("...md,hdk->...hmk", Z, W_K)
-V = np.einsum("...md,hdv->...hmv", Z, W_V)
-X = X + np.einsum("...hnv,hvd->...nd", attention(Q, K, V), W_O)
+Q, K, V = ((A @ W).reshape(*A.shape[:-1], h, -1).swapaxes(-3, -2)
+           for A, W in ((asks, W_Q), (Z, W_K), (Z, W_V)))
+Y = attention(Q, K, V).swapaxes(-3, -2)
+X = X + Y.reshape(*X.shape[:-1], -1) @ W_O
 return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
+"""
+HEADS_OF = """
+def heads_of(W_Q, W_K, W_V, W_O, h):
+    reads = (np.split(W, h, axis=-1) for W in (W_Q, W_K, W_V))
+    return list(zip(*reads, np.split(W_O, h)))
+
 """
 FLOPS = """
 d_kv = d_model // h * h_kv
@@ -96,32 +104,31 @@ W_1, b_1, W_2, b_2 = layer["ffn"]
 thought = np.maximum(Z @ W_1 + b_1, 0) @ W_2 + b_2
 return X + looked + thought
 """),
-    ("13.1", "head by head", """
+    ("13.1", "head by head", HEADS_OF + """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
-for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
+for W_Q, W_K, W_V, W_O in heads_of(*layer["attention"]):
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
 return Y
 """),
-    ("13.2", "head by head", """
+    ("13.2", "head by head", HEADS_OF + """
 Y = layer_norm(X, *layer["norm_1"])
 mask = causal_mask(X.shape[-2])
-for W_Q, W_K, W_V, W_O in zip(*layer["self"]):
+for W_Q, W_K, W_V, W_O in heads_of(*layer["self"]):
     X = X + attention(Y @ W_Q, Y @ W_K, Y @ W_V, mask) @ W_O
 Y = layer_norm(X, *layer["norm_2"])
-for W_Q, W_K, W_V, W_O in zip(*layer["cross"]):
+for W_Q, W_K, W_V, W_O in heads_of(*layer["cross"]):
     X = X + attention(Y @ W_Q, Z @ W_K, Z @ W_V) @ W_O
 W_1, b_1, W_2, b_2 = layer["ffn"]
 return X + relu(layer_norm(X, *layer["norm_3"]) @ W_1 + b_1) @ W_2 + b_2
 """),
     ("13.2", "by torch's attention", """
 def look(A, B, group, mask):
-    W_Q, W_K, W_V, W_O = group
-    Q, K, V = (np.matmul(Y[..., None, :, :], W)
+    W_Q, W_K, W_V, W_O, h = group
+    Q, K, V = (torch.tensor(Y @ W).unflatten(-1, (h, -1)).transpose(-3, -2)
                for Y, W in ((A, W_Q), (B, W_K), (B, W_V)))
-    Y = F.scaled_dot_product_attention(
-        *map(torch.tensor, (Q, K, V)), attn_mask=mask).numpy()
-    return np.matmul(Y, W_O).sum(axis=-3)
+    Y = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+    return Y.transpose(-3, -2).flatten(-2).numpy() @ W_O
 
 n = X.shape[-2]
 A = layer_norm(X, *layer["norm_1"])
@@ -195,10 +202,10 @@ return X + multi_head_attention(Z, *heads, mask) + feed_forward(Z, *ffn, relu)
 W_Q, *rest = layer["attention"]
 scaled = (W_Q / 3**0.5, *rest)
 """ + PARALLEL.replace('*layer["attention"]', "*scaled")),
-    ("13.1", "heads summed first", "does attention read", """
+    ("13.1", "heads summed first", "does attention read", HEADS_OF + """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
-for W_Q, W_K, W_V, W_O in zip(*layer["attention"]):
+for W_Q, W_K, W_V, W_O in heads_of(*layer["attention"]):
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
     break
 return Y
@@ -230,8 +237,8 @@ return X
     ("13.2", "self-attention without its norm", "norm_1",
      DECODER.replace('layer_norm(X, *layer["norm_1"])', "X")),
     ("13.2", "keys and values from X", "come from Z",
-     DECODER.replace("hmk\", Z", "hmk\", asks").replace(
-         "hmv\", Z", "hmv\", asks")),
+     DECODER.replace("(Z, W_K)", "(asks, W_K)").replace(
+         "(Z, W_V)", "(asks, W_V)")),
     ("13.2", "Z is normalized", "as it is",
      'Z = layer_norm(Z, np.ones(Z.shape[-1]), np.zeros(Z.shape[-1]), 0)\n'
      + DECODER),
@@ -241,19 +248,20 @@ return X
     ("13.2", "queries without norm", "queries from norm_2",
      DECODER.replace('asks = layer_norm(X, *layer["norm_2"])', "asks = X")),
     ("13.2", "queries and keys exchanged", "queries from norm_2",
-     DECODER.replace("W_Q, W_K, W_V, W_O = layer", "W_K, W_Q, W_V, W_O = layer")
+     DECODER.replace("W_Q, W_K, W_V, W_O, h = layer",
+                     "W_K, W_Q, W_V, W_O, h = layer")
      ),
     ("13.2", "three branches of one input", "the one before left",
-     DECODER.replace("X = X + np.einsum", "X_2 = np.einsum").replace(
+     DECODER.replace("X = X + Y.resh", "X_2 = Y.resh").replace(
          "X = X + multi", "X_1 = X + multi").replace(
              "return X +", "X = X_1 + X_2\nreturn X +")),
     ("13.2", "cross-attention first", "the one before left", """
-W_Q, W_K, W_V, W_O = layer["cross"]
+W_Q, W_K, W_V, W_O, h = layer["cross"]
 asks = layer_norm(X, *layer["norm_2"])
-Q = np.einsum("...nd,hdk->...hnk", asks, W_Q)
-K = np.einsum("...md,hdk->...hmk", Z, W_K)
-V = np.einsum("...md,hdv->...hmv", Z, W_V)
-X = X + np.einsum("...hnv,hvd->...nd", attention(Q, K, V), W_O)
+Q, K, V = ((A @ W).reshape(*A.shape[:-1], h, -1).swapaxes(-3, -2)
+           for A, W in ((asks, W_Q), (Z, W_K), (Z, W_V)))
+Y = attention(Q, K, V).swapaxes(-3, -2)
+X = X + Y.reshape(*X.shape[:-1], -1) @ W_O
 X = X + multi_head_attention(layer_norm(X, *layer["norm_1"]),
                              *layer["self"], causal_mask(X.shape[-2]))
 return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
@@ -318,21 +326,22 @@ return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
 ]
 
 HIDDEN = [
-    ("13.1", "two heads of the check", "X of shape", """
+    ("13.1", "two heads of the check", "X of shape", HEADS_OF + """
 Z = layer_norm(X, *layer["norm"])
 Y = X + feed_forward(Z, *layer["ffn"], relu)
+each = heads_of(*layer["attention"])
 for i in range(2):
-    W_Q, W_K, W_V, W_O = (W[i % len(W)] for W in layer["attention"])
+    W_Q, W_K, W_V, W_O = each[i % len(each)]
     Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
 return Y
 """),
     ("13.1", "always causal", "mask that is passed", PARALLEL.replace(
         ", mask)", ", causal_mask(X.shape[-2]))")),
-    ("13.2", "two heads of the check", "is the block right", """
+    ("13.2", "two heads of the check", "is the block right", HEADS_OF + """
 def heads(A, B, group, mask):
-    Y = 0
+    Y, each = 0, heads_of(*group)
     for i in range(2):
-        W_Q, W_K, W_V, W_O = (W[i % len(W)] for W in group)
+        W_Q, W_K, W_V, W_O = each[i % len(each)]
         Y = Y + attention(A @ W_Q, B @ W_K, B @ W_V, mask) @ W_O
     return Y
 

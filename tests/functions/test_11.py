@@ -43,13 +43,28 @@ def one_head_at_a_time(X, W_Q, W_K, W_V, W_O, mask=None):
     return total
 
 
+def side_by_side(W_Q, W_K, W_V, W_O):
+    """Matrices of single heads, packed, and how many heads there are."""
+    return (*(np.concatenate(W, axis=-1) for W in (W_Q, W_K, W_V)),
+            np.concatenate(W_O), len(W_Q))
+
+
 @rarely
 @given(seeds, leads, st.integers(1, 6), few, st.booleans())
 def test_multi_head_attention_is_pytorchs(seed, lead, n, h, causal):
     X, W = draw(seed, lead, n, h)
     mask = CHAPTER.causal_mask(n) if causal else None
-    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask),
-                       one_head_at_a_time(X, *W, mask))
+    want = one_head_at_a_time(X, *W, mask)
+    assert np.allclose(CHAPTER.by_heads(X, *W, mask), want)
+    assert np.allclose(CHAPTER.multi_head_attention(
+        X, *side_by_side(*W), mask), want)
+
+
+def test_heads_that_do_not_divide_are_refused():
+    *packed, _ = side_by_side(*draw(0, (), 1, 3)[1])
+    for shape in ((4, 7), (8, 7), (4, 4, 7)):
+        with pytest.raises(ValueError):
+            CHAPTER.multi_head_attention(np.ones(shape), *packed, 4)
 
 
 def test_a_mask_for_each_head():
@@ -58,13 +73,17 @@ def test_a_mask_for_each_head():
     mask |= np.eye(5, dtype=bool)
     want = sum(one_head_at_a_time(X, *(w[i : i + 1] for w in W), mask[i])
                for i in range(3))
-    assert np.allclose(CHAPTER.multi_head_attention(X, *W, mask), want)
+    assert np.allclose(CHAPTER.by_heads(X, *W, mask), want)
+    assert np.allclose(CHAPTER.multi_head_attention(
+        X, *side_by_side(*W), mask), want)
 
 
 def test_float32_stays_float32():
     X, W = draw(2, (), 5, 3)
     X, *W = (a.astype(np.float32) for a in (X, *W))
-    assert CHAPTER.multi_head_attention(X, *W).dtype == np.float32
+    assert CHAPTER.by_heads(X, *W).dtype == np.float32
+    assert CHAPTER.multi_head_attention(
+        X, *side_by_side(*W)).dtype == np.float32
 
 
 @pytest.mark.parametrize("h", [1, 2, 4])
@@ -86,12 +105,15 @@ def test_weights_come_from_nn_multihead_attention(h):
 def test_heads_add_up(seed, lead, h, causal):
     X, W = draw(seed, lead, 5, h)
     mask = CHAPTER.causal_mask(5) if causal else None
-    terms = CHAPTER.head_outputs(X, *W, mask)
-    assert terms.shape == (*lead, h, 5, 7)
-    assert np.allclose(terms.sum(axis=-3),
-                       CHAPTER.multi_head_attention(X, *W, mask))
-    alone = one_head_at_a_time(X, *(w[-1:] for w in W), mask)
-    assert np.allclose(terms[..., -1, :, :], alone)
+    *reads, W_O, _ = side_by_side(*W)
+    terms = []
+    for rows in np.split(np.arange(len(W_O)), h):
+        alone = np.zeros_like(W_O)
+        alone[rows] = W_O[rows]
+        terms.append(CHAPTER.multi_head_attention(X, *reads, alone, h, mask))
+    assert np.allclose(sum(terms), CHAPTER.by_heads(X, *W, mask))
+    last = one_head_at_a_time(X, *(w[-1:] for w in W), mask)
+    assert np.allclose(terms[-1], last)
 
 
 def test_random_heads():
@@ -104,14 +126,23 @@ def test_random_heads():
         assert len(np.unique(numbers)) == 4 * 36
     with pytest.raises(ValueError, match="4 heads do not divide"):
         CHAPTER.random_heads(6, 4, rng)
+    assert CHAPTER.random_heads(6, 4, rng, 2)[3].shape == (4, 2, 6)
 
 
 @pytest.mark.parametrize("name", ["in_proj_bias", "out_proj.bias"])
 def test_biases_that_would_be_left_out_are_refused(name):
     module = nn.MultiheadAttention(6, 2)            # biases of 0
-    assert len(CHAPTER.heads_from_torch(module)) == 4
+    assert len(CHAPTER.heads_from_torch(module)) == 5
     nn.init.constant_(module.get_parameter(name), 1)
     with pytest.raises(ValueError, match="bias=False"):
+        CHAPTER.heads_from_torch(module)
+
+
+@pytest.mark.parametrize("more", [
+    {"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 4}])
+def test_what_our_function_has_not_is_refused(more):
+    module = nn.MultiheadAttention(6, 2, bias=False, **more)
+    with pytest.raises(ValueError):
         CHAPTER.heads_from_torch(module)
 
 
@@ -127,9 +158,9 @@ def test_reference_11_3_is_what_pytorch_stores(seed, h, d_k):
         module.in_proj_weight.copy_(packed)
         module.out_proj.weight.copy_(out)
         theirs, _ = module(*[torch.tensor(X)] * 3)
-    assert np.allclose(theirs, CHAPTER.multi_head_attention(X, *weights))
+    assert np.allclose(theirs, CHAPTER.by_heads(X, *weights))
     back = CHAPTER.heads_from_torch(module)
-    assert all(map(np.array_equal, back, weights))
+    assert all(map(np.array_equal, back, side_by_side(*weights)))
 
 
 @rarely
@@ -138,11 +169,12 @@ def test_view_divides_the_tokens(seed, h, per_head):
     n = h * per_head
     rng = np.random.default_rng(seed)
     X, W = rng.normal(size=(n, 3 * h)), CHAPTER.random_heads(3 * h, h, rng)
-    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    moved = CHAPTER.reach(
+        lambda X: CHAPTER.attend_by_view(X, *side_by_side(*W)), X)
     group = np.arange(n) // per_head
     assert (moved == (group[:, None] == group)).all()
-    same = np.allclose(CHAPTER.attend_by_view(X, *W),
-                       CHAPTER.multi_head_attention(X, *W))
+    same = np.allclose(CHAPTER.attend_by_view(X, *side_by_side(*W)),
+                       CHAPTER.by_heads(X, *W))
     assert same == (n == 1 or h == 1)
 
 
@@ -150,7 +182,8 @@ def test_view_divides_the_tokens(seed, h, per_head):
 def test_reference_11_1_is_what_view_does(n, h):
     rng = np.random.default_rng(n)
     X, W = rng.normal(size=(n, 2 * h)), CHAPTER.random_heads(2 * h, h, rng)
-    moved = CHAPTER.reach(lambda X: CHAPTER.attend_by_view(X, *W), X)
+    moved = CHAPTER.reach(
+        lambda X: CHAPTER.attend_by_view(X, *side_by_side(*W)), X)
     assert (moved == CHAPTER.reference_11_1(n, h)).all()
 
 
@@ -191,7 +224,7 @@ def test_heads_in_torch_are_the_numpy_ones():
     X = torch.randn(2, 5, 6, dtype=torch.float64)
     mask = CHAPTER.causal_mask(5)
     got, weights = CHAPTER.heads_in_torch(X, *W, torch.tensor(mask))
-    want = CHAPTER.multi_head_attention(X.numpy(), *(w.numpy() for w in W),
+    want = CHAPTER.by_heads(X.numpy(), *(w.numpy() for w in W),
                                         mask)
     assert np.allclose(got, want) and weights.shape == (2, 3, 5, 5)
     assert torch.allclose(weights.sum(dim=-1), torch.ones(2, 3, 5).double())
@@ -206,18 +239,77 @@ def test_texts_repeat_and_the_score_finds_the_key():
         assert torch.equal(text[16:], text[16 - p : 24 - p])
         for t in range(16, 24):
             A_b[1, t, t - p + 1], B_b[0, t, t - p] = 1, 1
+        for t in range(3, 24):
+            A_b[0, t, t - 3] = 0.5
     got = CHAPTER.induction_scores([A, B], period)
     assert got.tolist() == [0, 1, 0, 0]
+    got = CHAPTER.induction_scores([A, B], period, shift=0)
+    assert got.tolist() == [0, 0, 1, 0]
+    assert CHAPTER.looks_back([A, B]) == 3
+
+
+def test_a_list_returns_in_another_order():
+    ids, place = CHAPTER.name_lists(300, torch.Generator().manual_seed(5))
+    for text, places in zip(ids.tolist(), place.tolist(), strict=True):
+        things = dict(zip(text[:8:2], text[1:8:2], strict=True))
+        assert len(things) == len({*things.values()}) == 4
+        assert max(things) < 12 <= min(things.values())
+        assert max(things.values()) < 24
+        assert sorted(text[8::2]) == sorted(things)
+        assert [things[name] for name in text[8::2]] == text[9::2]
+        assert [text[at] for at in places] == text[9::2]
+    assert (ids[:, :8] != ids[:, 8:]).any(dim=1).float().mean() > 0.9
+
+
+def test_without_a_head_its_term_is_gone():
+    weights = CHAPTER.draw_word_model(2, np.random.default_rng(3))
+    ids, _ = CHAPTER.name_lists(3, torch.Generator().manual_seed(6))
+    silent = CHAPTER.without(weights, 1, 0)
+    assert weights[5].abs().min() > 0
+    assert (silent[5] == 0).sum() == 32 * 64
+    assert (silent[5][1, 0] == 0).all()
+    X = torch.randn(3, 16, 64, generator=torch.Generator().manual_seed(7))
+    W = [w[1] for w in weights[2:]]
+    whole, rest = (CHAPTER.heads_in_torch(X, *W[:3], last)[0]
+                   for last in (W[3], silent[5][1]))
+    term = CHAPTER.heads_in_torch(X, *(w[:1] for w in W))[0]
+    assert torch.allclose(whole - rest, term, atol=1e-5)
+    maps = [CHAPTER.word_model(w, ids)[1] for w in (weights, silent)]
+    assert all(map(torch.equal, *maps))             # it still looks
+
+
+def test_the_sentences_of_gave():
+    X, codes, want = CHAPTER.gave_texts(np.random.default_rng(0))
+    assert X.shape == (792, 5, 48) and codes.shape == (18, 16)
+    assert (want[:, 0] != want[:, 1]).all() and len(want.unique(dim=0)) == 792
+    assert want[:, :2].max() < 12 <= want[:, 2].min() and want.max() < 18
+    first = want[:, 0].argsort(stable=True)[:66]    # one giver, 66 sentences
+    assert torch.equal(X[first, 0], X[first[:1], 0].expand(66, -1))
+
+
+def test_weights_by_positions_alone_do_not_see_words():
+    rng = np.random.default_rng(0)
+    W = [torch.tensor(w).float() for w in CHAPTER.random_heads(8, 2, rng)]
+    source = torch.Generator().manual_seed(0)
+    X, Z, P = torch.randn(3, 4, 5, 8, generator=source)
+    P = P[:1]
+
+    def layer(X):
+        return CHAPTER.gave_layers(X, W, P)
+    assert torch.allclose(layer(X) + layer(Z), layer(X + Z), atol=1e-5)
+    assert torch.allclose(CHAPTER.gave_layers(X, W, X),
+                          CHAPTER.gave_layers(X, W), atol=1e-5)
+    assert not torch.allclose(layer(X), CHAPTER.gave_layers(X, W), atol=1e-2)
 
 
 def test_the_models_read_no_later_token():
     rng = np.random.default_rng(0)
     for n_layers in (1, 2, 3):
-        weights = CHAPTER.draw_repeat_model(n_layers, rng)
+        weights = CHAPTER.draw_word_model(n_layers, rng, n_vocab=20)
         ids = torch.tensor(rng.integers(20, size=(2, 9)))
         changed = ids.clone()
         changed[:, 5] = (ids[:, 5] + 1) % 20
-        one, other = (CHAPTER.repeat_model(weights, x) for x in (ids, changed))
+        one, other = (CHAPTER.word_model(weights, x) for x in (ids, changed))
         assert len(one[1]) == n_layers and one[0].shape == (2, 9, 20)
         assert torch.equal(one[0][:, :5], other[0][:, :5])
         assert not torch.isclose(one[0][:, 5:], other[0][:, 5:]).any(-1).all()

@@ -99,7 +99,7 @@ def test_torch_block_and_its_weights(dtype, bound, norm_first):
         assert got.dtype == want.dtype and close(got, want, bound)
         for weight in block.parameters():           # copies, not views
             weight.zero_()
-    assert all(w.any() for group in layer.values() for w in group)
+    assert all(w.any() for group in layer.values() for w in group[:4])
 
 
 def torch_model(n_layers=3, **kwargs):

@@ -80,11 +80,12 @@ def test_cached_attention_in_any_pieces(seed, h, pieces):
     X = rng.normal(size=(n, 7))
     W_Q, W_K = rng.normal(size=(2, h, 7, 5)) / 3
     W_V, W_O = rng.normal(size=(h, 7, 2)), rng.normal(size=(h, 2, 7))
+    packed = [np.concatenate(W, axis=-1) for W in (W_Q, W_K, W_V)]
     cache = np.zeros((h, 0, 5)), np.zeros((h, 0, 2))
     outputs = []
     for X_new in np.split(X, np.cumsum(pieces)[:-1]):
         output, cache = CHAPTER.cached_attention(
-            X_new, cache, W_Q, W_K, W_V, W_O)
+            X_new, cache, *packed, np.concatenate(W_O), h)
         outputs.append(output)
     Y = pytorch(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
     assert np.allclose(np.concatenate(outputs), (Y @ W_O).sum(axis=0))

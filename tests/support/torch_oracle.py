@@ -14,8 +14,7 @@ def draw(seed, h=2, n_layers=2, n_vocab=11, n_max=9, d_k=3, d_ff=10):
         small = d**-0.5
         return {"norm_1": (*rng.normal(size=(2, d)),),
                 "norm_2": (*rng.normal(size=(2, d)),),
-                "attention": (*rng.normal(size=(3, h, d, d_k)) * small,
-                              rng.normal(size=(h, d_k, d)) * small),
+                "attention": (*rng.normal(size=(4, d, d)) * small, h),
                 "ffn": (rng.normal(size=(d, d_ff)) * small,
                         rng.normal(size=d_ff),
                         rng.normal(size=(d_ff, d)) * small,
@@ -30,17 +29,17 @@ def draw(seed, h=2, n_layers=2, n_vocab=11, n_max=9, d_k=3, d_ff=10):
 
 def theirs(layer, norm_first):
     """A layer's weights poured into PyTorch's block."""
-    W_Q, W_K, W_V, W_O = map(torch.tensor, layer["attention"])
+    *reads, W_O, h = layer["attention"]
     W_1, b_1, W_2, b_2 = map(torch.tensor, layer["ffn"])
-    h, d, _ = W_Q.shape
+    d = len(W_O)
     block = nn.TransformerEncoderLayer(
         d, h, W_1.shape[1], dropout=0, batch_first=True, dtype=torch.float64,
         norm_first=norm_first)
-    packed = torch.cat([head.T for W in (W_Q, W_K, W_V) for head in W])
+    packed = torch.cat([torch.tensor(W.T) for W in reads])
     block.load_state_dict({
         "self_attn.in_proj_weight": packed,
         "self_attn.in_proj_bias": torch.zeros(3 * d),
-        "self_attn.out_proj.weight": W_O.flatten(0, 1).T,
+        "self_attn.out_proj.weight": torch.tensor(W_O.T),
         "self_attn.out_proj.bias": torch.zeros(d),
         "linear1.weight": W_1.T, "linear1.bias": b_1,
         "linear2.weight": W_2.T, "linear2.bias": b_2,
