@@ -1,0 +1,61 @@
+"""Which hands of RoPE go wrong beyond the trained distances?
+
+Layers of chapter 10 with RoPE, seeds 0 to 4, trained with 0 to 10 words
+between the two sentences. They read longer stories with some hands at half
+speed, or with another base. Lowest and highest of five.
+"""
+
+from functools import cache
+from typing import Any
+
+import torch
+
+from course.chapter import functions
+from experiments.experiment import Experiment
+
+CHAPTER = functions("10")
+STATISTICS = min, max
+LENGTHS = 0, 10, 14, 20
+HALF = {"as trained": (0, 0), "hands 1 to 4 at half speed": (0, 4),
+        "hands 5 to 8 at half speed": (4, 8),
+        "hands 9 to 32 at half speed": (8, 32),
+        "hands 5 to 32 at half speed": (4, 32), "all at half speed": (0, 32)}
+BASES = {"base 100,000": 1e5, "NTK-aware base for 2, 20,452": 1e4 * 2**(64/62)}
+
+
+@cache
+def trained(seed: int) -> Any:
+    """A layer that has learned the stories with RoPE."""
+    return CHAPTER.train_on_gifts(CHAPTER.with_rope, seed, 600)
+
+
+def right(row: str, between: int, seed: int) -> float:
+    """The fraction of right answers of one layer."""
+    speed = torch.ones(32)
+    speed[slice(*HALF.get(row, (0, 0)))] = 0.5
+    return CHAPTER.right_answers(trained(seed), CHAPTER.with_rope, between,
+                            base=BASES.get(row, 1e4), speed=speed)
+
+
+def cell(row: str, column: int) -> float:
+    """The lowest or highest of five seeds."""
+    return STATISTICS[column % 2](right(row, LENGTHS[column // 2], seed)
+                                  for seed in range(5))
+
+
+EXPERIMENT = Experiment(
+    question="Which hands go wrong beyond the trained distances?",
+    columns=["hands", *(f"{words} words: {which}" for words in LENGTHS
+                        for which in ("lowest", "highest"))],
+    rows={row: (row,) for row in [*HALF, *BASES]},
+    cell=cell, formats=["{:.2f}"] * 8,
+    quick="as trained", quick_column=0, tolerance=0.05,
+    tolerances={row: 100.0 for row in [*HALF, *BASES]},
+    holds={
+        "2 to 11 % at 14 words": lambda rows: rows["as trained"][4:6] == [
+            0.02, 0.11],
+        "hands 5 to 8 bring 75 to 96 % back": lambda rows: rows[
+            "hands 5 to 8 at half speed"][4:6] == [0.75, 0.96],
+        "the others 29 % at most": lambda rows: max(
+            rows["hands 1 to 4 at half speed"][5],
+            rows["hands 9 to 32 at half speed"][5]) == 0.29})

@@ -1,0 +1,79 @@
+"""How long may a story be, for layers with RoPE and with sinusoids?
+
+Layers of chapter 10, seeds 0 to 4, trained with 0 to 10 words between the two
+sentences: as trained; with all hands at half speed; with 100 more steps at
+stories of 0 to 30 words, at half or at full speed; with another base; and with
+added sinusoids. Lowest and highest of five.
+"""
+
+from functools import cache, partial
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from course.chapter import functions
+from experiments.experiment import Experiment
+
+CHAPTER = functions("10")
+STATISTICS = min, max
+READINGS: dict[str, dict[str, Any]] = {
+    "as trained": {}, "half speed": {"speed": 0.5},
+    "half speed + 100": {"speed": 0.5, "more": 100},
+    "full speed + 100": {"more": 100}, "base 100,000": {"base": 1e5},
+    "sinusoids": {"method": "with_sinusoids"}}
+
+
+def train_on(layer: Any, scores: Any, seed: int, n_steps: int) -> Any:
+    """More steps, with 0 to 30 words between the sentences."""
+    E, W, test = layer
+    g = torch.Generator().manual_seed(seed + 7)
+    train = sorted({*range(180)} - {*test.tolist()})
+    W = W.clone().requires_grad_()
+    optimizer = torch.optim.Adam([W], lr=0.003)
+    for _ in range(n_steps):
+        between = int(torch.randint(31, (1,), generator=g))
+        X = E[CHAPTER.gift_stories(between, g)[train]]
+        Y = scores(X, W).softmax(dim=-1) @ X
+        loss = F.mse_loss(Y, X[:, [2, 0, 4]])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return E, W.detach(), test
+
+
+@cache
+def trained(method: str, seed: int) -> Any:
+    """A layer that has learned the stories."""
+    return CHAPTER.train_on_gifts(getattr(CHAPTER, method), seed,
+                         600 if method == "with_rope" else 300)
+
+
+@cache
+def read(reading: str, seed: int) -> Any:
+    """A layer and how it reads."""
+    setting = {**READINGS[reading]}
+    method, more = setting.pop("method", "with_rope"), setting.pop("more", 0)
+    scores = partial(getattr(CHAPTER, method), **setting)
+    layer = trained(method, seed)
+    return (train_on(layer, scores, seed, more) if more else layer), scores
+
+
+def cell(between: int, column: int) -> float:
+    """The lowest or highest of five seeds."""
+    reading = [*READINGS][column // 2]
+    return STATISTICS[column % 2](
+        CHAPTER.right_answers(*read(reading, seed), between)
+        for seed in range(5))
+
+
+ROWS = {f"{between}": (between,) for between in range(0, 31, 2)}
+
+EXPERIMENT = Experiment(
+    question="How long may a story be?",
+    columns=["words between", *(f"{reading}: {which}" for reading in READINGS
+                                for which in ("lowest", "highest"))],
+    rows=ROWS, cell=cell, formats=["{:.2f}"] * 12,
+    quick="0", quick_column=10, tolerance=0.05,
+    tolerances={label: 100.0 for label in ROWS},
+    holds={})
