@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from course.chapter import functions
-from experiments.experiment import Experiment
+from experiments.experiment import Experiment, Numbers
 
 CHAPTER = functions("10")
 STATISTICS = min, max
@@ -67,6 +67,11 @@ def cell(between: int, column: int) -> float:
         for seed in range(5))
 
 
+def weakest(rows: Numbers) -> list[float]:
+    """Of five layers with 100 more steps at full speed, 12 to 26 words."""
+    return [rows[f"{words}"][6] for words in range(12, 27, 2)]
+
+
 ROWS = {f"{between}": (between,) for between in range(0, 31, 2)}
 
 EXPERIMENT = Experiment(
@@ -76,4 +81,16 @@ EXPERIMENT = Experiment(
     rows=ROWS, cell=cell, formats=["{:.2f}"] * 12,
     quick="0", quick_column=10, tolerance=0.05,
     tolerances={label: 100.0 for label in ROWS},
-    holds={})
+    holds={
+        "all right where training was": lambda rows: min(
+            rows[f"{words}"][0] for words in range(0, 11, 2)) == 1,
+        "half speed: all from 12 to 24, its price at 0": lambda rows: min(
+            rows[f"{words}"][2] for words in range(12, 25, 2)) == 1
+            and rows["0"][2:4] == [0.14, 0.53],
+        "half speed + 100: 90 % to 26": lambda rows: min(
+            rows[f"{words}"][4] for words in range(0, 27, 2)) == 0.9,
+        "full speed + 100: the weakest": lambda rows: (0.31, 0.72) == (
+            min(weakest(rows)), max(weakest(rows))),
+        "base 100,000: 82 % to 16": lambda rows: min(
+            rows[f"{words}"][8] for words in range(0, 17, 2)) == 0.82,
+        "sinusoids do well": lambda rows: min(rows["20"][10:]) == 1})
