@@ -21,7 +21,8 @@ help:
 	@echo "make serve        the site at http://localhost:$(PORT)"
 	@echo "make pdf          the book on paper, in _build/paper: 2 minutes"
 	@echo "                  (CHAPTER=04 for a handout, PAPER=letter for the US)"
-	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one)"
+	@echo "make slides       a lecture a chapter, in _build/slides (CHAPTER=04 for one;"
+	@echo "                  SOURCE=mine.md: from a source that you changed)"
 	@echo "make assignments  student editions, in release/ of a folder outside the"
 	@echo "                  clone, which COURSE_FOLDER=... names (CHAPTER=04 for one;"
 	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
@@ -81,11 +82,12 @@ pdf: book
 	@$(BIN)/python -m tools.paper $(CHAPTER) --paper $(or $(PAPER),a4)
 
 slides: .venv/ready
-	@$(BIN)/python -m tools.slides $(CHAPTER)
+	@$(BIN)/python -m tools.slides $(CHAPTER) \
+	  $(if $(SOURCE),--source "$(SOURCE)")
 
 # COURSE_FOLDER, given to make, is in the environment of both programs.
 assignments: .venv/ready
-	@$(BIN)/python -m tools.homework $(CHAPTER) $(if $(NEW),--new) \
+	@$(BIN)/python -m tools.homework $(CHAPTER) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
 	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
 
@@ -94,6 +96,7 @@ grades: .venv/ready
 	  $(if $(GRADEBOOK),--gradebook "$(GRADEBOOK)") \
 	  $(if $(COLUMN),--column "$(COLUMN)") \
 	  $(if $(EDITION),--edition "$(EDITION)") \
+	  $(if $(AGAIN),--again "$(AGAIN)") \
 	  $(if $(LIMIT),--seconds $(LIMIT)) $(if $(SANDBOX),--sandbox $(SANDBOX))
 
 nbgrader: .nbgrader/ready

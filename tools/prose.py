@@ -32,17 +32,24 @@ def mathml(listed: Formulas) -> Iterator[str]:
                + (f" ({tag[1]})" if tag else ""))
 
 
-def html(texts: Iterable[str],
-         formula: Callable[[Formulas], Iterable[str]] = mathml) -> list[str]:
-    """Texts in Markdown as HTML; formula as mathml, or instead of it."""
-    document = json.loads(pypandoc.convert_text(
-        f"\n\n{BETWEEN}\n\n".join(texts), "json",
-        format="gfm+tex_math_dollars"))
+def set_formulas(document: dict[str, Any],
+                 formula: Callable[[Formulas], Iterable[str]] = mathml
+                 ) -> dict[str, Any]:
+    """A document of pandoc's, its formulas replaced by HTML, in place."""
     math = [*mathematics(document)]
     made = formula([(node["c"][1], node["c"][0]["t"] == "DisplayMath")
                     for node in math])
     for node, raw in zip(math, made, strict=True):
         node |= {"t": "RawInline", "c": ["html", raw]}
+    return document
+
+
+def html(texts: Iterable[str],
+         formula: Callable[[Formulas], Iterable[str]] = mathml) -> list[str]:
+    """Texts in Markdown as HTML; formula as mathml, or instead of it."""
+    document = set_formulas(json.loads(pypandoc.convert_text(
+        f"\n\n{BETWEEN}\n\n".join(texts), "json",
+        format="gfm+tex_math_dollars")), formula)
     page = pypandoc.convert_text(json.dumps(document), "html", format="json",
                                  extra_args=["--wrap=preserve"])
     return [part.strip() for part in page.split(BETWEEN)]

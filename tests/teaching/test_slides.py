@@ -1,216 +1,157 @@
-"""Slides come from the notebook: chosen by rule, whole with their notes."""
+"""A lecture from the notebook by fixed rules, and from a source that you edit.
+"""
 
 import copy
 import re
 from functools import cache
 
-import nbformat
 import pytest
-from nbformat.v4 import new_markdown_cell
+from PIL import Image
+from pypdf import PdfReader
 
-from course.chapter import DETAILS, Chapter, has_picture, sections
+from course.chapter import (
+    DETAILS,
+    Chapter,
+    alt_text,
+    has_picture,
+    sections,
+)
 from course.chapter import chapter as course_chapter
+from course.prediction import MARK, read
 from course.sheets import sheets
 from tests.support.book import each_chapter
 from tests.support.optional import started_browser
-from tools.slides import draw
 from tools.slides import publish as slides
-from tools.slides.choose import (
-    MINUTES,
-    bare_prose,
-    beliefs,
-    choose,
-    fits,
-)
-from tools.slides.cut import blocks, height, pages, sentences, shorten
+from tools.slides.lecture import MOST, lecture, short, source
+from tools.slides.sentences import is_prose, lead, paragraphs, sentences
 
-SHEETS = sheets()
-SEVEN = course_chapter("07")
-ANSWER = re.compile(r"(?s)<details><summary>Answer</summary>(.*?)</details>")
-MARK = re.compile(r"\*\*(?:Predict [\d.]+|\([A-D]\))\*\* *"
-                  r"|\([A-D]\) If you chose [A-D], you ")
-
-
-@cache
-def chosen(chapter):
-    return choose(chapter.notebook, SHEETS[chapter.number])
-
-
-def shown(slide, *kinds):
-    return "\n".join(block.source for block in slide.blocks
-                     if not kinds or block.kind in kinds)
-
-
-def parts(chapter):
-    return [part for part in chapter.sections
-            if part.is_topic or part.heading == "In PyTorch"]
-
-
-@each_chapter
-def test_a_lecture_has_at_most_30_slides_and_45_minutes(chapter):
-    assert 10 <= len(chosen(chapter)) <= 30
-    assert sum(slide.minutes for slide in chosen(chapter)) == pytest.approx(
-        MINUTES)
-    assert all(slide.minutes > 0.2 for slide in chosen(chapter))
-
-
-@each_chapter
-def test_each_formula_is_drawn(chapter):
-    """No dollar is left, also where the text around a formula was cut."""
-    html = draw.draw(chosen(chapter), chosen(chapter)[0].title)
-    assert "$" not in re.sub(r"(?s)<(script|pre|code|style).*?</\1>", "", html)
-
-
-@each_chapter
-def test_no_caption_is_only_a_bracket(chapter):
-    assert not [slide.title for slide in chosen(chapter)
-                if slide.kind == "figure"
-                and re.match(r"\([^()]*\)\.?$", shown(slide, "text"))]
-
-
-@each_chapter
-def test_a_section_of_points_is_noted_once(chapter):
-    whole = "\n".join(note for slide in chosen(chapter) for note in slide.notes)
-    [part] = [part for part in sections(chapter.cells)
-              if part.heading == "Pitfalls"]
-    for name in re.findall(r"(?m)^(?:- |\d\. )?(\*\*[^*]+\*\*)",
-                           bare_prose(part.prose())):
-        assert whole.count(name) <= 1
-
-
-def test_matrices_beside_each_other_are_as_high_as_one():
-    one = r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \\ 5 & 6 \end{bmatrix}"
-    assert height("math_block", one * 3) == height("math_block", one) < 5
-
-
-@each_chapter
-def test_each_topic_is_shown(chapter):
-    assert {part.heading for part in parts(chapter) if part.is_topic} <= {
-        slide.title for slide in chosen(chapter)}
-
-
-@each_chapter
-def test_a_prediction_is_asked_before_anything_answers_it(chapter):
-    """Its answer comes next, and what the next cell prints not earlier."""
-    found = chosen(chapter)
-    asked = [at for at, slide in enumerate(found) if slide.kind == "question"]
-    rights = dict(re.findall(
-        r"(?s)\*\*Predict ([\d.]+)\.\*\*.*?\n\*\*\(([A-D])\)\*\* ",
-        "\n".join(part.prose() for part in parts(chapter))))
-    assert [found[at].title for at in asked] == [
-        f"Predict {number}" for number in rights]
-    outputs = {cell.id: "".join(output.get("text", "")
-                                for output in after.outputs).strip()
-               for part in parts(chapter)
-               for cell, after in zip(part.cells, part.cells[1:],
-                                      strict=False)
-               if "**Predict" in cell.source and after.cell_type == "code"}
-    for at in asked:
-        question, answer = found[at], found[at + 1]
-        right = rights[question.title.removeprefix("Predict ")]
-        assert answer.title == f"{question.title}: {right}"
-        assert shown(answer, "chosen").startswith(f"({right}) ")
-        assert shown(answer, "chosen")[4:] in shown(question)
-        printed = outputs.get(question.cell)
-        earlier = "\n".join(map(shown, found[:at + 1]))
-        assert not printed or printed not in earlier, question.title
-        later = "\n".join(map(shown, found[at + 1:at + 3]))
-        assert not (printed and fits(printed)) or printed in later
-
-
-@each_chapter
-def test_each_figure_is_shown_and_said_in_words(chapter):
-    cells = [cell for part in sections(chapter.cells)
-             if part.counts for cell in part.cells if has_picture(cell)]
-    pictures = {slide.cell: block for slide in chosen(chapter)
-                for block in slide.blocks if block.kind == "picture"}
-    assert [*pictures] == [cell.id for cell in cells]
-    assert all(len(block.alt) > 30 for block in pictures.values())
+SEVEN, EIGHT = map(course_chapter, ("07", "08"))
+made = cache(lecture)
 
 
 def letters(text):
     return " ".join(re.findall(r"\w+", text))
 
 
-def said(text):
-    """What a text says, sentence by sentence."""
-    for kind, source in blocks(text):
-        pieces = [source] if kind != "bullet_list" else re.split(
-            r"(?m)^- ", source)
-        for piece in pieces:
-            yield from (sentences(piece) if "$$" not in piece else [piece])
+@each_chapter
+def test_it_begins_where_the_chapter_begins_and_is_short(chapter):
+    first, *rest = made(chapter).slides
+    assert first.title == chapter.heading
+    assert first.body[0].startswith(
+        sentences(paragraphs(chapter.cells[0].source)[0])[0])
+    assert 15 < 1 + len(rest) <= MOST == 24
+    assert rest[-1].title == "Summary" and any(
+        slide.title.startswith("Exercise ") for slide in rest)
 
 
 @each_chapter
-def test_what_no_slide_says_is_in_the_notes(chapter):
-    whole = letters(" ".join(
-        " ".join([shown(slide, "text", "chosen"), *slide.notes])
-        for slide in chosen(chapter)))
-    for part in parts(chapter):
-        text = DETAILS.sub("", ANSWER.sub(r"\1", bare_prose(part.prose())))
-        for sentence in said(MARK.sub("", text)):
-            assert letters(sentence) in whole
+def test_no_slide_is_one_sentence(chapter):
+    for slide in made(chapter).slides:
+        shown = [piece for each in slide.body for piece in paragraphs(each)]
+        assert sum(len(sentences(piece)) if is_prose(piece) else
+                   piece.count("\n- ") + 1 if piece[0] == "-" else 2
+                   for piece in shown) > 1, slide
 
 
 @each_chapter
-def test_wrong_beliefs_are_noted_at_their_section(chapter):
-    known = [(heading, belief) for heading, all_of
-             in beliefs(SHEETS[chapter.number]).items() for belief in all_of]
-    assert len(known) == len(SHEETS[chapter.number].beliefs) > 2
-    for heading, belief in known:
-        at = [slide for slide in chosen(chapter) if belief in slide.notes]
-        assert len(at) == 1
-        assert at[0].section in (heading, "Exercises")
+def test_each_topic_is_shown_with_its_pictures_and_a_function(chapter):
+    whole = made(chapter)
+    titles = "\n".join(slide.title for slide in whole.slides)
+    assert all(short(part.heading) in titles for part in chapter.sections
+               if part.is_topic)
+    bodies = ["\n\n".join(slide.body) for slide in whole.slides]
+    assert any("```python\ndef " in body for body in bodies)
+    drawn = [cell for part in chapter.sections if part.counts
+             for cell in part.cells if has_picture(cell)]
+    assert [*whole.pictures] == [f"{cell.id}.png" for cell in drawn]
+    for cell in drawn:
+        picture = f"![{alt_text(cell)}]({cell.id}.png)"
+        assert sum(picture in body for body in bodies) == 1
+        assert len(alt_text(cell)) > 30
 
 
-def ruled(cell_id, slide_type):
-    changed = copy.deepcopy(SEVEN.notebook)
-    [cell] = [cell for cell in changed.cells if cell.id == cell_id]
-    cell.metadata["slideshow"] = {"slide_type": slide_type}
-    return choose(changed, SHEETS["07"])
+def test_the_function_is_the_one_that_the_book_goes_on_with():
+    for number, name in {"04": "layer_norm", "08": "attention",
+                         "17": "delta_rule"}.items():
+        assert any(f"\ndef {name}(" in body for slide in made(
+            course_chapter(number)).slides for body in slide.body)
 
 
-def test_metadata_overrules_the_rule():
-    figure = next(slide for slide in chosen(SEVEN)
-                  if slide.kind == "figure" and slide.section)
-    checks = next(cell.id for cell in SEVEN.notebook.cells
-                  if cell.source.startswith("# @title Check:"))
-    cells = {slide.cell for slide in chosen(SEVEN)}
-    assert figure.cell not in {s.cell for s in ruled(figure.cell, "skip")}
-    assert checks not in cells
-    assert checks in {slide.cell for slide in ruled(checks, "slide")}
-    [joined] = [slide for slide in ruled(figure.cell, "fragment")
-                if figure.blocks[0] in slide.blocks]
-    assert joined.cell != figure.cell
-    assert joined.blocks[0] != figure.blocks[0]
-    text = next(slide for slide in chosen(SEVEN)
-                if slide.kind == "text" and slide.title != slide.section)
-    noted = ruled(text.cell, "notes")
-    assert text.cell not in {slide.cell for slide in noted}
-    assert any(letters(text.blocks[-1].source) in letters(note)
-               for slide in noted for note in slide.notes)
+@each_chapter
+def test_each_prediction_is_asked_then_answered(chapter):
+    whole = made(chapter).slides
+    kinds = [slide.kind for slide in whole]
+    asked = [read(cell.source) for cell in chapter.markdown
+             if MARK.search(cell.source)]
+    at = [place for place, kind in enumerate(kinds) if kind == "question"]
+    assert kinds.count("answer") == len(at) == len(asked) > 1
+    for place, each in zip(at, asked, strict=True):
+        question, answer = whole[place:place + 2]
+        assert question.title.startswith(f"Predict {each.number}. ")
+        assert question.body[1].count("\n- (") + 1 == len(each.choices)
+        assert answer.title == f"Predict {each.number}: {each.right}"
+        assert answer.body[0].endswith(each.choices[each.right])
+        assert letters(" ".join(paragraphs(each.why))) in letters(
+            " ".join(answer.notes))
+
+
+@each_chapter
+def test_what_the_chapter_says_is_in_the_notes(chapter):
+    notes = [note for slide in made(chapter).slides for note in slide.notes]
+    whole = letters(" ".join(notes))
+    for part in chapter.sections:
+        if part.is_topic:
+            for said in paragraphs(MARK.split(
+                    DETAILS.sub("", part.prose()))[0]):
+                assert letters(said) in whole
+    for belief, _, _ in sheets()[chapter.number].beliefs:
+        assert sum(f"Wrong belief: {belief}." in note for note in notes) == 1
 
 
 @pytest.mark.parametrize("text, parts", [
     ("One. Two?\nThree", ["One.", "Two?", "Three"]),
     ("Vaswani et al. Then $a. B$ and (c. D.) E. `f. G` h.",
-     ["Vaswani et al. Then $a. B$ and (c. D.) E.", "`f. G` h."]),
-    ("(Dashed: *Deeper*.) A line. B.",
-     ["(Dashed: *Deeper*.)", "A line.", "B."]),
-    ("$x$ is 1.5 wide. $y$ too.", ["$x$ is 1.5 wide.", "$y$ too."])])
+     ["Vaswani et al. Then $a. B$ and (c. D.) E.", "`f. G` h."])])
 def test_sentences(text, parts):
     assert sentences(text) == parts
 
 
-def test_a_formula_keeps_the_sentence_that_leads_to_it():
-    long = "It goes on and on, for a line or even more than that, as here. " * 9
-    text = f"First. {long}Hence\n\n$$\nx=\\frac12\n$$\n\n{long}"
-    kept, cut = shorten(blocks(text))
-    assert kept[0][1].startswith("First.") and kept[0][1].endswith("Hence")
-    assert len(cut) == 2 and all(letters(long[:60]) in letters(c) for c in cut)
-    found, lost = pages(kept * 3)
-    assert len(found) > 1 and not lost
-    assert all(page[0][0] == "paragraph" for page in found)
+def test_a_text_is_cut_at_a_sentence_that_leads_to_nothing():
+    text = "First one. Second one. It is\n\n$$\nx\n=1\n$$\n\nThird one."
+    assert paragraphs(text)[1] == "$$\nx =1\n$$"        # no heading
+    assert [lead(text, most) for most in (3, 22, 27)] == [
+        "First one.", "First one. Second one.", "First one. Second one."]
+    assert lead(text, 99) == "\n\n".join(paragraphs(text))
+
+
+def changed(change):
+    notebook = copy.deepcopy(SEVEN.notebook)
+    chapter = Chapter(SEVEN.path)
+    chapter.notebook = notebook
+    change({cell.id: cell for cell in notebook.cells}, notebook.cells)
+    return source(lecture(chapter))
+
+
+def test_metadata_overrule_and_a_sentence_to_keep_joins_a_picture():
+    [part] = [part for part in sections(SEVEN.cells)
+              if part.heading.startswith("Characters per token")]
+    figure = next(cell.id for cell in part.cells if has_picture(cell))
+    after = part.cells[[cell.id for cell in part.cells].index(figure) + 1].id
+
+    def told(cells, _):
+        cells[after].source += " *A token is only a number of a row.*"
+
+    def skipped(cells, _):
+        cells[figure].metadata["slideshow"] = {"slide_type": "skip"}
+
+    assert f"({figure}.png)\n\n> A token is only a number of a row." in (
+        changed(told))
+    assert f"({figure}.png)" not in changed(skipped)
+    code = "def initial_loss("                  # else there is no room for it
+    dropped = next(cell.id for cell in SEVEN.code if code in cell.source)
+    assert code not in source(made(SEVEN))
+    assert code in changed(lambda cells, _: cells[dropped].metadata.update(
+        slideshow={"slide_type": "slide"}))
 
 
 @pytest.fixture(scope="module")
@@ -220,73 +161,62 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slides")
-    words = slides.publish(browser, SEVEN, folder)
-    assert re.fullmatch(r"[23]\d slides, \d+ kB, as PDF \d+ kB", words)
-    return folder / f"{SEVEN}.html"
+def path(browser, tmp_path_factory):
+    """The source of chapter 08, published."""
+    written = slides.write_source(EIGHT, tmp_path_factory.mktemp("slides"))
+    assert "24 slides" in slides.publish(browser, written)
+    assert len(PdfReader(written.with_suffix(".pdf")).pages) == 24
+    return written
 
 
-def test_a_page_needs_nothing_else(page):
-    html = page.read_text("utf-8")
-    assert not re.findall(r'\b(?:src|href)="(?!data:)[^"]*', html)
-    assert not re.findall(r"url\((?!\"data:)|@import|fetch\(|<link", html)
-    assert "$" not in re.sub(r"(?s)<(script|pre|code|style).*?</\1>", "", html)
-    assert (draw.HERE / "slides.js").stat().st_size < 6000
-    assert len(html) < 500_000
-
-
-def test_keys_move_and_the_speaker_sees_notes_and_what_comes(browser, page):
+def test_a_page_needs_nothing_else_and_shows_notes(browser, path):
+    page = path.with_suffix(".html")
+    html = re.sub(r"(?s)<script>.*?</script>", "", page.read_text("utf-8"))
+    assert not re.findall(r'<[^>]* (?:src|href)="(?!data:|#)[^"]*', html)
+    assert not re.findall(r"@import|<link|\$\$|url\((?![\"']?data:)", html)
     context = browser.new_context()
     tab = context.new_page()
     errors = []
     tab.on("pageerror", lambda error: errors.append(error))
-    tab.clock.set_fixed_time(60)        # a busy machine may take its time
     tab.goto(page.as_uri())
-
-    def visible():
-        return [slide.get_attribute("id") for slide in
-                tab.locator(".slide").all() if slide.is_visible()]
-
-    last = str(len(chosen(SEVEN)))
-    assert visible() == ["1"]
-    for key, now in (("ArrowLeft", "1"), (" ", "2"), ("End", last),
-                     ("ArrowRight", last), ("PageUp", str(int(last) - 1)),
-                     ("Home", "1")):
+    for key, at in (("ArrowRight", 1), ("End", 23), ("Home", 0), (" ", 1)):
         tab.keyboard.press(key)
-        tab.wait_for_selector(f".slide.now[id='{now}']")
-        assert visible() == [now]
-    tab.keyboard.press("o")
-    assert len(visible()) == int(last)
-    tab.locator(".slide").nth(3).click()
-    tab.wait_for_selector(".slide.now[id='4']")
-    assert visible() == ["4"]
+        assert tab.evaluate("Reveal.getIndices().h") == at
+    small = tab.evaluate("""Reveal.getSlides().flatMap(slide => [
+        ...slide.querySelectorAll("p, li, pre, td, h1")]).filter(node =>
+        !node.closest(".notes") && parseFloat(
+        getComputedStyle(node).fontSize) < 24).map(node => node.outerHTML)""")
+    assert not small
     with context.expect_page() as opened:
         tab.keyboard.press("s")
-    speaker = opened.value
-    notes = tab.locator(".slide.now .notes").text_content()
-    assert "Wrong belief:" in notes
-    assert speaker.locator("body > .notes").text_content() == notes
-    assert [slide.get_attribute("id") for slide in
-            speaker.locator(".walls .slide").all()] == ["4", "5"]
-    assert speaker.locator("time").text_content() == "0:00"
-    tab.clock.set_fixed_time(60 + 65.9)
-    speaker.keyboard.press("ArrowRight")
-    tab.wait_for_selector(".slide.now[id='5']")
-    assert f"slide 5 of {last}" in speaker.locator("header").text_content()
-    assert speaker.locator("time").text_content() == "1:05"
+    opened.value.wait_for_function("""() => document.querySelector(
+        ".speaker-controls-notes .value")?.innerText.includes("picture")""")
     context.close()
     assert not errors
 
 
-def test_a_slide_that_is_too_full_is_named(browser, tmp_path):
-    changed = copy.deepcopy(SEVEN.notebook)
-    changed.cells = [cell for cell in changed.cells
-                     if cell.id in ("opening", "exercises")]
-    changed.cells[1:1] = [new_markdown_cell(
-        "## Much: too much?\n\n- " + "\n- ".join(["$\\frac{a}{b}$"] * 40),
-        metadata={"slideshow": {"slide_type": "slide"}})]
-    path = tmp_path / "07_much.ipynb"
-    nbformat.write(changed, path)
-    with pytest.raises(ValueError, match=r"slide 3 is \d+ pixels too high"):
-        slides.publish(browser, Chapter(path), tmp_path)
+def test_what_you_edit_is_shown_and_kept(browser, path, tmp_path):
+    text = path.read_text("utf-8")
+    mine = path.with_name("mine.md")
+    mine.write_text(text.replace("# Summary", "# At last"), "utf-8")
+    slides.publish(browser, mine)
+    assert ">At last</h1>" in mine.with_suffix(".html").read_text("utf-8")
+    slides.write_source(EIGHT, path.parents[1])         # unchanged: anew
+    path.write_text(text + "\n# Mine\n\nTwo. Three.\n", "utf-8")
+    with pytest.raises(ValueError, match="changes of yours"):
+        slides.write_source(EIGHT, path.parents[1])
+    path.write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("slide, fault", [
+    ("- " + "\n- ".join(["more"] * 20), r"slide 1 \(Much\) is too full"),
+    ("```\n" + "wide " * 20 + "\n```", "slide 1 .* is too wide"),
+    ("![a](dot.png)\n\n" + "More. " * 250, "has too small a picture"),
+    ("![lost](lost.png)", "lost.png")])
+def test_what_a_slide_does_not_hold_is_an_error(browser, tmp_path, slide,
+                                                fault):
+    path = tmp_path / "much.md"
+    Image.new("L", (9, 9)).save(tmp_path / "dot.png")
+    path.write_text(f"---\ntitle: Much\n---\n\n# Much\n\n{slide}\n", "utf-8")
+    with pytest.raises(ValueError, match=fault):
+        slides.publish(browser, path)

@@ -6,24 +6,20 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+
+from IPython.core.inputtransformer2 import TransformerManager
 
 from course.chapter import Chapter
-from course.code import bound, needed, used
+from course.code import bound, closure, needed, reads_and_defines, used
 from course.exercise import Exercise, exercises, trio
 
+LARGEST = 100_000                       # bytes of a cell that is taken
 SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
-MAGIC = re.compile(r"(?m)^[%!].*$")
-ORDINARY = {"collections", "functools", "itertools", "math", "matplotlib",
-            "numpy", "operator", "torch", "typing"}
 STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
-PARSING = Lock()        # ast counts its depth for all threads together
-STRANGE = {"__import__", "breakpoint", "compile", "delattr", "eval", "exec",
-           "getattr", "globals", "input", "locals", "open", "setattr", "vars"}
-
-
+CELL_MAGIC = re.compile(r"\A\s*%%(\w+).*")
+TRANSPARENT = "capture", "prun", "time", "timeit"       # they run their cell
 # Of a submission, which need not be sound: (kind, names it goes by, source).
-Submitted = list[tuple[str, set[str], str]]
+Submitted = list[tuple[str, list[str], str]]
 
 
 class NotANotebook(ValueError):
@@ -32,70 +28,78 @@ class NotANotebook(ValueError):
 
 @dataclass
 class Answer:
-    """The cell that answers an exercise: its source, or None; what was done."""
+    """What answers an exercise: its cell as Python, or None; what it needs of
+    the student's other cells; what is odd, and what was not taken."""
     source: str | None
+    cells: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    look: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 def read(data: bytes) -> Submitted:
-    """The cells of a notebook. Raises NotANotebook."""
+    """The cells of a notebook, attachments left out. Raises NotANotebook."""
     try:
-        cells = json.loads(data)["cells"]
-        return [(cell["cell_type"], identity(cell), "".join(cell["source"]))
-                for cell in cells]
-    except UnicodeDecodeError:
-        raise NotANotebook("not text, so not a notebook") from None
-    except (ValueError, RecursionError):
+        try:
+            cells = json.loads(data)["cells"]
+        except UnicodeDecodeError:
+            cells = json.loads(data.decode("latin-1"))["cells"]
+        return [(str(cell["cell_type"]), identity(cell),
+                 "".join(cell["source"])) for cell in cells]
+    except (ValueError, RecursionError, MemoryError):
         raise NotANotebook("empty" if not data.strip()
                            else "damaged: not JSON") from None
     except (KeyError, TypeError, AttributeError):
         raise NotANotebook("not a notebook of version 4") from None
 
 
-def identity(cell: dict) -> set[str]:
+def identity(cell: dict) -> list[str]:
     """Its grade_id and its id: editors keep the one or the other."""
     own = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
-    return {name for name in (own, cell.get("id")) if isinstance(name, str)}
+    return [name for name in (own, cell.get("id")) if isinstance(name, str)]
 
 
 def tree(source: str) -> list[ast.stmt]:
     """Its statements; none where Python cannot read it."""
     try:
-        with PARSING:
-            return ast.parse(plain(source)).body
+        return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 
-def plain(source: str) -> str:
-    """Without the lines that only a notebook understands: %magic, !command."""
-    return MAGIC.sub("", source)
+def python(source: str) -> str:
+    """A cell without IPython's own lines: %magic, !command, name?
 
-
-def defines(source: str, name: str) -> bool:
-    """Does it define the function, or try to?"""
-    return any(isinstance(node, ast.FunctionDef) and node.name == name
-               for node in tree(source)) or bool(
-                   re.search(rf"(?m)^def {name}\b", source))
+    Raises NotANotebook where nothing of it is taken.
+    """
+    data = source.encode("utf-8", "replace")    # half an emoji
+    if len(data) > LARGEST:
+        raise NotANotebook(f"a cell of more than {LARGEST // 1000} kB")
+    source = data.decode("utf-8")
+    while magic := CELL_MAGIC.match(source):
+        if magic[1] not in TRANSPARENT:
+            raise NotANotebook(f"a cell of %%{magic[1]}")
+        source = source[magic.end():]
+    try:
+        return TransformerManager().transform_cell(source)
+    except Exception:                   # Python says it better
+        return source
 
 
 class GradedChapter(Chapter):
-    """The teacher's own copy of a chapter, by which answers are graded.
-
-    What is to be parsed is parsed here: many threads ask for it.
-    """
+    """The teacher's own copy of a chapter, by which answers are graded."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.exercises = exercises(self)
-        self.edition = stamp([("markdown", set(), cell.source)
+        self.edition = stamp([("markdown", [], cell.source)
                               for cell in self.markdown])
         self.judging = tree(self.cell("verdict").source)
-        self.tested = used(*self.judging, *(
-            node for exercise in self.exercises
-            for cell in (exercise.check, exercise.grade)
-            for node in tree(cell.source)))
+        self.tested = {word for exercise in self.exercises
+                       for cell in (exercise.check, exercise.grade)
+                       for word in re.findall(r"\w+", cell.source)}
+        # Its cells, by name or text, as they were handed out or edited.
+        self.own = {text for cell in self.code if not SOLUTION.match(cell.id)
+                    for text in (cell.id, cell.source.strip())}
         own = {"verdict", *(cell.id for exercise in self.exercises
                             for cell in trio(self.code, exercise.number))}
         self.lesson = [node for cell in self.code if cell.id not in own
@@ -106,22 +110,22 @@ class GradedChapter(Chapter):
         """Points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
-    def leans_on(self, sources: Iterable[str]) -> tuple[str, list[str]]:
-        """The part of the lesson that answers, checks and grades need.
+    def for_judge(self) -> str:
+        """The part of the lesson that checks and hidden tests lean on."""
+        words = self.tested | used(*self.judging)
+        kept = needed(words, self.lesson)
+        return ast.unparse(ast.Module([*kept, *self.judging], []))
 
-        -> its code, and those of its names that no answer may change: what
-        it imports, and what judges. PyTorch takes two seconds to load, and
-        many exercises do without.
+    def for_answers(self, sources: Iterable[str]) -> str:
+        """The part of the lesson that answers lean on, without any check.
+
+        PyTorch takes two seconds to load, and many exercises do without.
         """
         words = {word for source in sources
                  for word in re.findall(r"\w+", source)}
-        kept = needed(words | self.tested, self.lesson)
-        imports = [node for node in kept
-                   if isinstance(node, ast.Import | ast.ImportFrom)]
-        ours = {name for node in [*imports, *self.judging]
-                for name in bound(node)}
-        code = ast.unparse(ast.Module([*kept, *self.judging], []))
-        return code, sorted(ours)
+        words.add("where_it_stops")     # tells an answer's line
+        lesson = [*self.lesson, *self.judging]
+        return ast.unparse(ast.Module(needed(words, lesson), []))
 
 
 def stamp(cells: Submitted) -> str:
@@ -133,25 +137,38 @@ def stamp(cells: Submitted) -> str:
 
 def answers(chapter: GradedChapter, cells: Submitted) -> dict[str, Answer]:
     """{number: its Answer} of a submission."""
-    code = [(names, source) for kind, names, source in cells
-            if kind == "code"]
-    return {exercise.number: answer(exercise, code)
+    code, left_out = [], []
+    for kind, names, source in cells:
+        if kind != "code" or chapter.own & {*names, source.strip()}:
+            continue
+        try:
+            taken = python(source)
+            if taken.strip() != source.strip():
+                left_out.append("IPython's lines (%, !, ?)")
+            if source.strip() and not tree(taken):
+                left_out.append("a cell that Python cannot read")
+        except NotANotebook as why:
+            taken = ""
+            left_out.append(str(why))
+        code.append((names, taken))
+    return {exercise.number: answer(exercise, code, left_out)
             for exercise in chapter.exercises}
 
 
-def answer(exercise: Exercise, code: list[tuple[set[str], str]]) -> Answer:
+def answer(exercise: Exercise, code: list[tuple[list[str], str]],
+           left_out: list[str]) -> Answer:
     """Its cell, by name; or, where the metadata are lost, by the function.
 
     Of several copies the last one counts that was worked on, as it would
     in a notebook that is run from top to bottom.
     """
     own = f"solution-{exercise.number.replace('.', '-')}"
-    defining = [source for _, source in code
-                if defines(source, exercise.name)]
     named = [source for names, source in code if own in names]
-    candidates = defining or named
+    defining = re.compile(rf"(?m)^(def {exercise.name}\b|{exercise.name} *=)")
+    candidates = [source for _, source in code
+                  if defining.search(source)] or named
     if not candidates:
-        return Answer(None)
+        return Answer(None, left_out=left_out)
     notes = []
     if not named:
         notes.append("metadata lost, found by the name of its function")
@@ -159,35 +176,30 @@ def answer(exercise: Exercise, code: list[tuple[set[str], str]]) -> Answer:
         notes.append(f"{len(candidates)} cells answer it, the last one that was"
                      " worked on was graded")
     source = ([*filter(worked_on, candidates)] or candidates)[-1]
-    if plain(source) != source:
-        notes.append("lines that begin with % or ! were left out")
-    return Answer(plain(source), notes, strange(source))
+    others = [node for _, other in code if other is not source
+              for node in tree(other)]
+    return Answer(source, taken_along(source, others), notes, left_out)
+
+
+def taken_along(source: str, others: list[ast.stmt]) -> list[str]:
+    """The statements of other cells that give an answer what it reads."""
+    def reads(text: str) -> set[str]:
+        try:
+            return reads_and_defines(text)[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return set()
+
+    given = [(node, {*bound(node)} or {
+        part.id for part in ast.walk(node) if isinstance(part, ast.Name)
+        and isinstance(part.ctx, ast.Store)}) for node in others]
+    needs: dict[str, set[str]] = {}
+    for node, names in given:
+        for name in names:
+            needs.setdefault(name, set()).update(reads(ast.unparse(node)))
+    reached = closure(reads(source), needs)
+    return [ast.unparse(node) for node, names in given if names & reached]
 
 
 def worked_on(source: str) -> bool:
     """Is it more than the cell that was handed out?"""
     return "raise NotImplementedError" not in source
-
-
-def strange(source: str) -> list[str]:
-    """Names that an answer to an exercise seldom has any business with."""
-    names = []
-    for node in ast.walk(ast.Module(tree(source), [])):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names
-                      if alias.name.partition(".")[0] not in ORDINARY]
-        elif isinstance(node, ast.ImportFrom):
-            root = (node.module or "").partition(".")[0]
-            names += [node.module or "."] if root not in ORDINARY else []
-        elif isinstance(node, ast.Attribute):
-            if node.attr.startswith("_") or isinstance(node.ctx, ast.Store):
-                names.append(f".{node.attr}")
-        elif isinstance(node, ast.Name):
-            if node.id in STRANGE or node.id.startswith("__"):
-                names.append(node.id)
-        elif isinstance(node, ast.Global):
-            names += [f"global {name}" for name in node.names]
-        elif isinstance(node, ast.FunctionDef) and (
-                node.name in ("close", "verdict", "where_it_stops")):
-            names.append(node.name)
-    return sorted(set(names))

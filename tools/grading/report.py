@@ -5,13 +5,17 @@ import re
 import shutil
 import unicodedata
 import zipfile
+from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from tools import prose
+from tools.grading.cells import GradedChapter
+from tools.grading.judge import Report
 
 SHOWN = 3000                            # characters of an answer on a page
-MOODLE = ("Identifier", "Full name", "Grade", "Maximum grade",
-          "Last modified (grade)", "Feedback comments")
+LONGEST = 150                           # bytes of a page's name
+Rows = Iterable[Sequence[object]]
 STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
 body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem;
@@ -30,55 +34,58 @@ class UnknownSheet(ValueError):
     """A gradebook that cannot be filled: in words, why."""
 
 
-def number(points):
+def number(points: float | None) -> str:
     return "" if points is None else f"{points:g}"
 
 
-def text(words):
+def text(words: str) -> str:
     """For a cell of a table: a spreadsheet shall not take it for a formula."""
     words = words.replace("\\", "/")                # see comment()
     return f"'{words}" if words[:1] in ("=", "+", "-", "@", "\t") else words
 
 
-def write(path, rows):
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
+def write(path: Path, rows: Rows) -> None:
+    with path.open("w", encoding="utf-8-sig", errors="backslashreplace",
+                   newline="") as file:
         csv.writer(file).writerows(rows)
 
 
-def overview(chapter, reports):
+def overview(chapter: GradedChapter, reports: list[Report]) -> Rows:
     """All that was found, for the teacher alone."""
     numbers = [exercise.number for exercise in chapter.exercises]
     yield ["person", "platform", "id", "file", "edition", *numbers, "points",
            "of", "missing", "what students read", "hidden tests", "done",
-           "look at", "seconds"]
+           "seconds"]
     for one in reports:
         marks = one.marks
-        yield [text(one.submission.person), one.submission.platform,
-               one.submission.id, text(one.file), text(one.edition),
-               *(number(marks[n].points) if n in marks else ""
-                 for n in numbers),
+        yield [text(one.person), one.platform, one.id, text(one.file),
+               text(one.edition), *exercise_points(chapter, one),
                number(one.points), number(chapter.most),
                sum(mark.points is None for mark in marks.values()),
-               "\n".join(one.lines),
-               "\n".join(mark.hidden for mark in marks.values()
-                         if mark.hidden),
-               "\n".join(one.notes), "\n".join(one.look),
-               f"{one.seconds:.1f}"]
+               text("\n".join(one.lines)),
+               text("\n".join(mark.hidden for mark in marks.values()
+                              if mark.hidden)),
+               text("\n".join(one.notes)), f"{one.seconds:.1f}"]
 
 
-def moodle(chapter, reports):
+def exercise_points(chapter: GradedChapter, one: Report) -> list[str]:
+    return [number(one.marks[exercise.number].points)
+            if exercise.number in one.marks else ""
+            for exercise in chapter.exercises]
+
+
+def moodle(chapter: GradedChapter, reports: list[Report]) -> Rows:
     """The columns that its importer asks for, and the points beside them."""
-    numbers = [exercise.number for exercise in chapter.exercises]
-    head, tail = MOODLE[:2], MOODLE[2:]
-    yield [*head, *numbers, *tail]
+    yield ["Identifier", "Full name",
+           *(exercise.number for exercise in chapter.exercises), "Grade",
+           "Maximum grade", "Last modified (grade)", "Feedback comments"]
     for one in reports:
-        yield [f"Participant {one.submission.id}", text(one.submission.person),
-               *(number(one.marks[n].points) if n in one.marks else ""
-                 for n in numbers),
-               number(one.points), number(chapter.most), "", comment(one)]
+        yield [f"Participant {one.id}", text(one.person),
+               *exercise_points(chapter, one), number(one.points),
+               number(chapter.most), "", comment(one)]
 
 
-def comment(one):
+def comment(one: Report) -> str:
     """The hint lines, as Moodle's field takes them: HTML.
 
     Without a quote, a backslash or a line break: PHP's reader of tables does
@@ -88,25 +95,30 @@ def comment(one):
                        for line in one.lines)
 
 
-def canvas(chapter, reports):
+def canvas(chapter: GradedChapter, reports: list[Report]) -> Rows:
     """Without those that were not graded: an empty cell deletes a grade."""
     yield ["Student", "ID", "Section", chapter.heading]
     yield ["    Points Possible", "", "", number(chapter.most)]
     for one in reports:
         if one.points is not None:
-            yield [text(one.submission.person), one.submission.id, "",
+            yield [text(one.person), one.id, "",
                    number(one.points)]
 
 
-def plain(name):
+def plain(name: str) -> tuple[str, ...]:
     """A name to compare by: case, accents and order aside."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     letters = "".join(c for c in letters if not unicodedata.combining(c))
     return tuple(sorted(re.findall(r"\w+", letters)))
 
 
-def fill(chapter, reports, sheet, column=None):
-    """A platform's own sheet with the grades put in. -> platform, rows"""
+def fill(chapter: GradedChapter, reports: list[Report], sheet: Path,
+         column: str | None = None
+         ) -> tuple[str, list[list[str]], list[Report]]:
+    """A platform's own sheet with the grades put in.
+
+    -> platform, rows, who is not in it. Raises UnknownSheet.
+    """
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = [*csv.reader(file)]
     head = rows[0] if rows else []
@@ -131,11 +143,11 @@ def fill(chapter, reports, sheet, column=None):
               for i, title in enumerate(head)
               if re.fullmatch(rf"(Exercise )?{exercise.number}( \(\d+\))?",
                               title)}
-    ids = {one.submission.id: one for one in reports if one.submission.id}
+    ids = {one.id: one for one in reports if one.id}
     names = {}
     for one in reports:
-        if not one.submission.id:
-            names.setdefault(plain(one.submission.person), []).append(one)
+        if not one.id:
+            names.setdefault(plain(one.person), []).append(one)
     met = []
     for row in rows[1:]:
         if len(row) < len(head):
@@ -158,15 +170,7 @@ def fill(chapter, reports, sheet, column=None):
     return platform, rows, [one for one in reports if one not in met]
 
 
-def statements(chapter):
-    """{number: its statement in HTML}, formulas as the site sets them."""
-    return dict(zip(
-        [exercise.number for exercise in chapter.exercises],
-        prose.html([exercise.statement for exercise in chapter.exercises]),
-        strict=True))
-
-
-def page(chapter, one, stated):
+def page(chapter: GradedChapter, one: Report, stated: dict[str, str]) -> str:
     """A page for a student, without scripts and hidden tests."""
     parts = []
     for exercise in chapter.exercises:
@@ -175,7 +179,7 @@ def page(chapter, one, stated):
         mark = one.marks[exercise.number]
         points = "missing" if mark.points is None else (
             f"{number(mark.points)} of {number(exercise.points)} points")
-        code = one.sources.get(exercise.number) or ""
+        code = one.sources.get(exercise.number, "")
         if len(code) > SHOWN:
             code = code[:SHOWN] + "\n# ... cut here"
         own = ("<h3>Your answer</h3>\n"
@@ -187,7 +191,7 @@ def page(chapter, one, stated):
     total = "not graded" if one.points is None else (
         f"{number(one.points)} of {number(chapter.most)} points")
     title = f"{chapter.heading}: {total}"
-    first = "" if one.marks else f"<p>{escape(' '.join(one.lines))}</p>"
+    first = one.lines[0] if one.left_out or not one.marks else ""
     return f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -197,23 +201,54 @@ def page(chapter, one, stated):
 <title>{escape(title)}</title>
 <style>{STYLE}</style>
 <h1>{escape(title)}</h1>
-<p>{escape(one.submission.person)}</p>
-{first}{"".join(parts)}
+<p>{escape(one.person)}</p>
+<p>{escape(first)}</p>
+{"".join(parts)}
 </html>
 """
 
 
-def pages(chapter, reports, folder):
+def pages(chapter: GradedChapter, reports: list[Report], folder: Path) -> None:
     """Write a page for each, and one archive of all, as platforms take it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    stated = statements(chapter)
+    numbers = [exercise.number for exercise in chapter.exercises]
+    stated = dict(zip(numbers, prose.html(
+        [exercise.statement for exercise in chapter.exercises]), strict=True))
     with zipfile.ZipFile(folder.with_suffix(".zip"), "w",
                          zipfile.ZIP_DEFLATED) as archive:
         for one in reports:
-            name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "-", one.submission.page)
+            name = re.sub(r'[\x00-\x1f/\\:*?"<>|]', "-", one.page)
+            name = name.encode("utf-8", "replace")[:LONGEST].decode(
+                "utf-8", "ignore")
             path = folder / f"{name}{chapter.number} feedback.html"
             while path.exists():        # names that differ by ? or * alone
                 path = path.with_stem(f"{path.stem}'")
-            path.write_text(page(chapter, one, stated), "utf-8")
-            archive.write(path, path.name)
+            try:
+                path.write_text(page(chapter, one, stated), "utf-8",
+                                "backslashreplace")
+                archive.write(path, path.name)
+            except (OSError, ValueError) as error:
+                print(f"no page for {one.person!a}: {error}")
+
+
+def write_all(chapter: GradedChapter, reports: list[Report], folder: Path,
+              gradebook: Path | None, column: str | None) -> list[str]:
+    """Tables, then pages. -> the names of what was written
+
+    Raises UnknownSheet.
+    """
+    tables = {"grades.csv": overview(chapter, reports)}
+    for platform, rows in (("moodle", moodle), ("canvas", canvas)):
+        there = [one for one in reports if one.platform == platform]
+        if there:
+            tables[f"{platform}.csv"] = rows(chapter, there)
+    if gradebook:
+        platform, filled, left = fill(chapter, reports, gradebook, column)
+        tables[f"{platform}.csv"] = filled
+        for one in left:
+            print(f"not in {gradebook.name}: {one.person!a}")
+    for name, rows in tables.items():
+        write(folder / name, rows)
+    pages(chapter, reports, folder / "feedback")
+    return [*tables, "feedback/", "feedback.zip"]

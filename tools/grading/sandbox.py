@@ -1,23 +1,21 @@
 """Where other people's code runs: without network, files, or each other.
 
-A way is a command that starts another one inside. Which of them works is
-found out by running `true` and Python in it, not by finding its program.
+A container of Docker's or Podman's, else bubblewrap. Which of them works is
+found out by running Python in it, not by finding its program.
 """
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
 IMAGE = "inside-the-transformer-grading"
-WAYS = "docker", "podman", "bwrap", "unshare"
+WAYS = "docker", "podman", "bwrap"
 MEMORY = 2 * 2**30                      # bytes that an answer may take
 SETTINGS = {"HOME": "/tmp", "MPLCONFIGDIR": "/tmp", "MPLBACKEND": "agg",
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8",
@@ -29,179 +27,115 @@ class NoSandbox(Exception):
     """None works here: in words, what each of them said."""
 
 
-class Broken(Exception):
-    """The sandbox ended before its work was done: in words, how."""
-
-
 @dataclass
-class Way:
-    """A kind of sandbox: its name, the command before yours, the Python
-    inside, and what the command itself finds in its environment."""
+class Sandbox:
+    """A kind of sandbox: its name, the words before yours, and the Python
+    inside. Where a container has the name {name}, it is killed by it."""
     name: str
     command: list[str]
     python: str
-    environment: dict[str, str]
-    image: str = ""                     # of a container
 
-    def start(self, *command, data=b"", seconds=60):
-        """Run a command in a sandbox of its own.
+    @contextlib.contextmanager
+    def running(self, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Python, in a sandbox of its own, with pipes to it; then its end.
 
-        {user} in the way's command is a number that no other sandbox has:
-        the system counts processes by it, and one answer could use up all.
+        {user} is a number that no other sandbox has: the system counts
+        processes by it, and one answer could use up all.
         """
-        name = f"{IMAGE}-{secrets.token_hex(8)}"
-        named = [f"--name={name}", self.image] if self.image else []
-        user = str(100_000 + secrets.randbelow(400_000))
-        sandbox = [part.replace("{user}", user) for part in self.command]
+        unique = {"user": str(100_000 + secrets.randbelow(400_000)),
+                  "name": f"{IMAGE}-{secrets.token_hex(8)}"}
+        inside = self.name == "bwrap"
+        process = subprocess.Popen(
+            [*(word.format(**unique) for word in self.command), self.python,
+             "-I", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=SETTINGS if inside else None)
         try:
-            return subprocess.run([*sandbox, *named, *command], input=data,
-                                  capture_output=True, timeout=seconds,
-                                  env=self.environment)
-        except BaseException:
-            if named:                   # it outlives the command that began it
-                subprocess.run([self.name, "kill", name], timeout=60,
-                               capture_output=True, env=self.environment)
-            raise
+            with process:
+                try:
+                    yield process
+                finally:
+                    process.kill()
+        finally:
+            if not inside:              # it outlives the command's process
+                subprocess.run([self.name, "kill", unique["name"]],
+                               timeout=60, capture_output=True)
+
+    def trouble(self) -> str | None:
+        """Why it does not work here, in words; or None."""
+        try:
+            with self.running("-c", "import numpy") as process:
+                _, said = process.communicate(timeout=60)
+        except FileNotFoundError:
+            return "not installed"
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return process.returncode and (
+            lines[0] if lines else f"it ends with {process.returncode}") or None
 
 
-def libraries():
-    """The folders that Python, its packages and its programs lie in."""
-    wanted = ["/usr", sys.base_prefix, str(Path(sys.base_prefix).resolve()),
-              str(Path(sys.prefix).resolve())]
-    wanted += [path for path in ("/bin", "/lib", "/lib64", "/sbin",
-                                 "/nix/store")
-               if Path(path).is_dir() and not Path(path).is_symlink()]
-    return [path for path in dict.fromkeys(wanted)
-            if not any(path != other and Path(path).is_relative_to(other)
-                       for other in wanted)]
-
-
-def is_root():
-    return os.name == "posix" and os.geteuid() == 0
-
-
-def python():
-    """This environment's Python, by the name that it has inside."""
-    return str(Path(sys.prefix).resolve() / "bin" / "python")
-
-
-def container(program):
-    """A container of Docker's or Podman's, from the image of grading/."""
+def container(program: str) -> Sandbox:
+    """A container from the image of book/teaching_grades.md."""
     settings = [f"--env={name}={value}" for name, value in SETTINGS.items()
                 if name != "PATH"]
     if program == "podman":             # else /run and /var/tmp take files
         settings.append("--read-only-tmpfs=false")
-    return Way(program, [
+    return Sandbox(program, [
         program, "run", "--rm", "--interactive", "--pull=never",
-        "--network=none", "--read-only", "--tmpfs=/tmp:size=64m,mode=1777",
-        "--cap-drop=ALL", "--security-opt=no-new-privileges",
-        "--user={user}:{user}", f"--memory={MEMORY}",
-        f"--memory-swap={MEMORY}", "--pids-limit=256",
-        *settings], "python", dict(os.environ), IMAGE)
+        "--name={name}", "--network=none", "--read-only",
+        "--tmpfs=/tmp:size=64m,mode=1777", "--cap-drop=ALL",
+        "--security-opt=no-new-privileges", "--user={user}:{user}",
+        f"--memory={MEMORY}", f"--memory-swap={MEMORY}", "--pids-limit=256",
+        *settings, IMAGE], "python")
 
 
-def bubblewrap():
-    """Not for root, whose rights it would leave to the answers."""
-    shown = [word for path in libraries()
-             for word in ("--ro-bind", path, path)]
-    linked = [word for path in ("/bin", "/lib", "/lib64", "/sbin")
-              if Path(path).is_symlink()
-              for word in ("--symlink", os.readlink(path), path)]
-    return Way("bwrap", [
-        shutil.which("bwrap") or "bwrap", "--unshare-all", "--as-pid-1",
-        "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-        "--dev", "/dev", "--size", str(64 * 2**20), "--tmpfs", "/tmp",
-        *shown, *linked, "--remount-ro", "/"], python(), SETTINGS)
+def bubblewrap() -> Sandbox:
+    """Namespaces, made by root or by whom the system lets make them.
 
-
-def namespaces(empty):
-    """`unshare` of util-linux; nobody's rights instead of root's.
-
-    empty: a folder, on which each sandbox mounts what it alone sees.
+    From root, answers get the rights of nobody else.
     """
-    rights = ["--reuid={user}", "--regid={user}", "--clear-groups"] * is_root()
-    return Way("unshare", [
-        "unshare", *["--user", "--map-root-user"] * (not is_root()),
-        "--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc", "--uts",
-        "sh", str(HERE / "box.sh"), empty, *libraries(), "--",
-        "setpriv", *rights, "--bounding-set=-all", "--inh-caps=-all",
-        "--no-new-privs"], python(), SETTINGS)
+    root = getattr(os, "geteuid", os.getpid)() == 0     # Windows has none
+    prefix = Path(sys.prefix).resolve()
+    wanted = dict.fromkeys(
+        Path(path) for path in (
+            "/usr", "/bin", "/lib", "/lib64", "/sbin", "/nix/store",
+            "/proc/cpuinfo", "/sys/devices/system/cpu",     # for PyTorch
+            Path(sys.base_prefix).resolve(), sys.base_prefix, prefix)
+        if Path(path).exists())
+    words = []
+    for path in wanted:
+        if path.is_symlink() and path.parent == Path("/"):
+            words += ["--symlink", os.readlink(path), str(path)]
+        elif not any(path.is_relative_to(other) for other in wanted
+                     if other != path):
+            for parent in [*path.parents][-2::-1]:
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(path), str(path)]
+    rights = ["setpriv", "--reuid={user}", "--regid={user}", "--clear-groups",
+              "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
+    return Sandbox("bwrap", [
+        shutil.which("bwrap") or "bwrap",
+        *["--unshare-user"] * (not root), "--unshare-ipc", "--unshare-pid",
+        "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+        "--as-pid-1", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        *["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] * root,
+        "--dev", "/dev", "--perms", "1777", "--size", str(64 * 2**20),
+        "--tmpfs", "/tmp", *words, "--remount-ro", "/", *rights * root],
+        str(prefix / "bin" / "python"))
 
 
-def trouble(way):
-    """Why this way does not work here, in words; or None."""
-    try:
-        done = way.start("true")
-        if not done.returncode:
-            done = way.start(way.python, "-I", "-c", "import numpy")
-    except FileNotFoundError:
-        return "not installed"
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        return said[0] if said else f"it ends with {done.returncode}"
+def working(only: str | None = None) -> Sandbox:
+    """The first that works here, or the one called `only`.
 
-
-@contextlib.contextmanager
-def working(only=None):
-    """The first way that works here, or the one called `only`."""
-    with tempfile.TemporaryDirectory() as empty:
-        ways = [container("docker"), container("podman"),
-                *[bubblewrap()] * (not is_root()), namespaces(empty)]
-        tried = {}
-        for way in ways:
-            if only in (None, way.name):
-                tried[way.name] = trouble(way)
-                if tried[way.name] is None:
-                    break
-        else:
-            raise NoSandbox("; ".join(f"{name}: {why}"
-                                      for name, why in tried.items()))
-        yield way
-
-
-def frame(message):
-    data = json.dumps(message).encode()
-    return len(data).to_bytes(4, "big") + data
-
-
-def messages(data):
-    """What the sandbox wrote, frame by frame."""
-    while data:
-        size = int.from_bytes(data[:4], "big")
-        yield json.loads(data[4:4 + size])
-        data = data[4 + size:]
-
-
-def run(way, chapter, answers, seconds):
-    """Run answers, a process for each, and the chapter's check and grade.
-
-    answers: {number: source}; seconds: of the processor, for each cell.
-    -> {number: what the process said}, seconds of the processor.
+    Raises NoSandbox.
     """
-    asked = [exercise for exercise in chapter.exercises
-             if exercise.number in answers]
-    code, ours = chapter.leans_on(answers.values())
-    patience = max(60, 5 * seconds)     # on the clock, for one that sleeps
-    job = frame({"code": code, "ours": ours, "seconds": seconds,
-                 "patience": patience, "memory": MEMORY,
-                 "exercises": len(asked)})
-    for exercise in asked:
-        job += frame({"number": exercise.number, "check": exercise.check.source,
-                      "answer": answers[exercise.number]})
-        job += frame(exercise.grade.source)
-    program = (HERE / "worker.py").read_text("utf-8")
-    try:
-        done = way.start(way.python, "-I", "-c", program, data=job,
-                         seconds=120 + 3 * patience * len(asked))
-        *heard, use = messages(done.stdout)
-        said = dict(zip([exercise.number for exercise in asked], heard,
-                        strict=True))
-        return said, use["cpu"]
-    except subprocess.TimeoutExpired:
-        raise Broken("it did not end in time") from None
-    except (ValueError, KeyError, TypeError):
-        end = done.stderr.decode(errors="replace").strip().splitlines()
-        raise Broken(end[-1] if end else f"it ended with {done.returncode}"
-                     ) from None
+    said = []
+    for make, *name in ((container, "docker"), (container, "podman"),
+                        (bubblewrap,)):
+        if only in (None, *name, *([] if name else ["bwrap"])):
+            sandbox = make(*name)
+            trouble = sandbox.trouble()
+            if trouble is None:
+                return sandbox
+            said.append(f"{sandbox.name}: {trouble}")
+    raise NoSandbox("; ".join(said))

@@ -1,12 +1,12 @@
 """Student editions of chapters: their answers, hidden tests and outputs gone.
 
-python -m tools.homework [--new] [04]
+python -m tools.homework [04]
 python -m tools.homework --only 4.2,4.3 --due 2027-01-15 [--term 2027s] 04
 
 Writes release/NAME/NAME.ipynb in the course folder; with --only, a homework
 sheet. source/ has the same notebooks with their answers, as nbgrader takes
-them. What is handed out is kept (tools/grading/handed.py), and an edition that
-would change under students who have answered it is refused.
+them. What is handed out is kept (tools/grading/handed.py): a change makes
+another edition beside it.
 """
 
 import argparse
@@ -31,12 +31,11 @@ def write(notebook: NotebookNode, path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def make_editions(course: Path, notebooks: dict[str, NotebookNode],
-                  new: bool = False) -> list[Path]:
+def make_editions(course: Path,
+                  notebooks: dict[str, NotebookNode]) -> list[Path]:
     """Write student editions below `course`, all of them or none.
 
-    notebooks: what they are made from, by name.
-    new: even where students have answered another edition. -> their paths
+    notebooks: what they are made from, by name. -> their paths
     """
     site = os.environ.get("SITE_URL", "")
     with tempfile.TemporaryDirectory() as temporary:
@@ -46,8 +45,6 @@ def make_editions(course: Path, notebooks: dict[str, NotebookNode],
             prepared = strip.prepared(notebook, site)
             write(prepared, folder / "source" / place)
             write(strip.stripped(prepared), folder / "release" / place)
-            if not new:
-                handed.guard(course, folder / "source" / place)
         for name in notebooks:
             handed.keep(course, folder / "source" / name / f"{name}.ipynb")
         shutil.copytree(folder, course, dirs_exist_ok=True)
@@ -58,7 +55,7 @@ def make_homework(course: Path, asked: argparse.Namespace) -> list[Path]:
     """A homework sheet, and beside what is kept of it, the teacher's page."""
     made = sheet.make(chapter(asked.chapter), asked.only, asked.due, asked.term)
     name, page = f"{made.chapter.name}_homework", teacher.page(made)
-    paths = make_editions(course, {name: made.notebook}, asked.new)
+    paths = make_editions(course, {name: made.notebook})
     latest = [*handed.editions(course, name).values()][-1]
     paths.append(latest.with_name("for_teachers.html"))
     paths[-1].write_text(page, "utf-8")
@@ -68,7 +65,6 @@ def make_homework(course: Path, asked: argparse.Namespace) -> list[Path]:
 def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make assignments")
     parser.add_argument("chapter", nargs="?")
-    parser.add_argument("--new", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--due")
     parser.add_argument("--term")
@@ -89,7 +85,7 @@ def main(argv: list[str] | None = None) -> None:
         else:
             chosen = [chapter(asked.chapter)] if asked.chapter else chapters()
             paths = make_editions(asked.course, {
-                one.name: one.notebook for one in chosen}, asked.new)
-    except (handed.Refused, ValueError) as why:
+                one.name: one.notebook for one in chosen})
+    except ValueError as why:
         sys.exit(str(why))
     print(*paths, sep="\n")

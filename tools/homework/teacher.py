@@ -2,8 +2,8 @@
 
 import copy
 from html import escape
-from types import SimpleNamespace
 
+from tools import prose
 from tools.grading import report
 from tools.homework.comparison import first_wrong
 
@@ -91,12 +91,8 @@ def section(task, stated):
 
 def page(sheet):
     """In HTML, to read and to print."""
-    stated = report.statements(SimpleNamespace(exercises=[
-        SimpleNamespace(number=task.exercise.number,
-                        statement=task.cells[0].source)
-        for task in sheet.tasks]))
-    sections = [section(task, stated[task.exercise.number])
-                for task in sheet.tasks]
+    sections = [*map(section, sheet.tasks, prose.html(
+        task.cells[0].source for task in sheet.tasks))]
     derived = [task.exercise.number for task in sheet.tasks
                if task.is_derived]
     if derived:

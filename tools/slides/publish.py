@@ -1,95 +1,148 @@
-"""Make the slides of a chapter, or of all: python -m tools.slides [NN]
+"""Slides from their source: make slides CHAPTER=04, or SOURCE=mine.md
 
-tools/slides/choose.py picks them from the notebook's cells; draw.py makes one
-file of HTML, in _build/slides/, which Chromium prints as a PDF beside it. A
-slide that does not hold what stands on it is an error.
+From a chapter, tools/slides/lecture.py writes a folder in _build/slides/ with
+the source and its pictures. pandoc makes a source one file of HTML beside it,
+with reveal.js inside; Chromium prints it as PDF. A slide that does not hold
+what stands on it is an error.
 """
 
 import argparse
+import hashlib
+import json
+import re
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-from pypdf import PdfReader
+import pypandoc
+from playwright.sync_api import Browser, sync_playwright
 
-from course.chapter import chapters
+from course.chapter import Chapter, chapters
 from course.paths import BUILD
-from course.sheets import sheets
+from tools import prose
 from tools.browser import launch
-from tools.slides.choose import choose
-from tools.slides.draw import draw
+from tools.slides.lecture import lecture, source
 
-FULL = """async () => {
-    await document.fonts.ready
-    await Promise.all([...document.images].map(image => image.decode()))
-    const found = []
-    for (const slide of document.querySelectorAll(".slide")) {
-        const body = slide.querySelector(".body")
-        const room = body.getBoundingClientRect()
-        const over = [...body.querySelectorAll("*")].some(
-            node => node.getBoundingClientRect().right > room.right + 1)
-        if (body.scrollHeight > body.clientHeight + 6)      // a descender
-            found.push(`slide ${slide.id} is `
-                + `${body.scrollHeight - body.clientHeight} pixels too high`)
-        if (over) found.push(`slide ${slide.id} is too wide`)
-        for (const image of body.querySelectorAll("img"))
-            if (image.getBoundingClientRect().height < 240)
-                found.push(`slide ${slide.id}: its picture is too small`)
-    }
-    return found }"""
+HERE = Path(__file__).resolve().parent
+FORMAT = "commonmark_x-smart-implicit_figures-fancy_lists"
+HEAD = """---
+# A slide begins with "# " and its title; "::: notes" is for you. Change what
+# you like, then run: make slides SOURCE=the path of this file
+title: {}
+---
+
+"""
+MADE = re.compile(r"made: (\w+)\n")
+FULL = """() => [...document.querySelectorAll(".slides section")].flatMap(
+    (slide, at) => {
+        const right = slide.getBoundingClientRect().right - 30
+        const found = [...slide.querySelectorAll(":not(.notes, .notes *)")]
+        return [
+            [slide.scrollHeight > slide.clientHeight + 4, "is too full"],
+            [found.some(node => node.getBoundingClientRect().right > right
+                || node.scrollWidth > node.clientWidth + 4
+                    && node.matches("pre, table")), "is too wide"],
+            [[...slide.querySelectorAll("img")].some(image =>
+                image.clientHeight < 260), "has too small a picture"],
+        ].filter(([fails]) => fails).map(([, word]) =>
+            `slide ${at + 1} (${slide.firstElementChild.textContent}) ${word}`)
+    })"""
 
 
-def slides(chapter):
-    """The slides of a chapter, and the page that holds them."""
-    chosen = choose(chapter.notebook, sheets()[chapter.number])
-    return chosen, draw(chosen, chosen[0].title)
+def digest(text: str) -> str:
+    """What tells a source as it was made from one that a teacher changed."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def publish(browser, chapter, folder):
-    """Write HTML and PDF to `folder`; -> in words, what they are.
+def write_source(chapter: Chapter, folder: Path) -> Path:
+    """Write the source of a chapter and its pictures; -> the source.
+
+    ValueError: there is one already, with changes of somebody's.
+    """
+    path = folder / chapter.name / f"{chapter}.md"
+    if path.exists():
+        old = path.read_text("utf-8")
+        made = MADE.search(old)
+        if not made or made[1] != digest(MADE.sub("", old, count=1)):
+            raise ValueError(f"{path} has changes of yours: run make slides "
+                             f"SOURCE={path}, or move its folder away")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole = lecture(chapter)
+    text = HEAD.format(json.dumps(whole.title)) + source(whole)
+    path.write_text(text.replace("title:", f"made: {digest(text)}\ntitle:", 1),
+                    "utf-8")
+    for name, png in whole.pictures.items():
+        (path.parent / name).write_bytes(png)
+    return path
+
+
+def spans(formulas: prose.Formulas) -> Iterator[str]:
+    """Formulas with their numbers, so that slides.css can place them."""
+    for (_, display), made in zip(formulas, prose.mathml(formulas),
+                                  strict=True):
+        yield (f'<span class="{"display" if display else "inline"}">{made}'
+               "</span>")
+
+
+def write_html(path: Path) -> Path:
+    """One file of HTML beside a source. ValueError: a picture is lost."""
+    reveal = Path(find_spec("sphinx_revealjs").origin).parent / "_static"
+    document = prose.set_formulas(json.loads(pypandoc.convert_file(
+        path, "json", format=FORMAT)), spans)
+    page = path.with_suffix(".html")
+    try:
+        pypandoc.convert_text(
+            json.dumps(document), "revealjs", format="json", outputfile=page,
+            extra_args=["--standalone", "--embed-resources",
+                        "--fail-if-warnings", "--slide-level=1",
+                        f"--resource-path={path.parent}",
+                        f"--template={HERE / 'slides.html'}",
+                        f"--variable=revealjs-url:{reveal / 'revealjs'}",
+                        f"--variable=style:{HERE / 'slides.css'}"])
+    except RuntimeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return page
+
+
+def publish(browser: Browser, path: Path) -> str:
+    """HTML and PDF beside a source; -> in words, what they are.
 
     ValueError: slides that are too full, by number.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    chosen, html = slides(chapter)
-    page, paper = (folder / f"{chapter}.{kind}" for kind in ("html", "pdf"))
-    page.write_text(html, "utf-8")
+    page = write_html(path)
     tab = browser.new_page(viewport={"width": 1280, "height": 720})
     try:
-        tab.goto(page.as_uri())
-        tab.emulate_media(media="print")
+        tab.goto(f"{page.as_uri()}?print-pdf")
+        tab.wait_for_selector(".pdf-page")
+        tab.evaluate("document.fonts.ready")
         if found := tab.evaluate(FULL):
-            raise ValueError(f"{page.name}: {'; '.join(found)}")
-        tab.pdf(path=paper, prefer_css_page_size=True, tagged=True,
-                outline=True, print_background=True)
+            raise ValueError("\n".join([f"{path}:", *found]))
+        tab.pdf(path=page.with_suffix(".pdf"), prefer_css_page_size=True,
+                print_background=True, tagged=True, outline=True)
+        count = tab.locator(".pdf-page").count()
     finally:
         tab.close()
-    sheets = len(PdfReader(paper).pages)
-    if sheets != len(chosen):
-        raise ValueError(f"{paper.name}: {sheets} pages for {len(chosen)}"
-                         " slides")
-    return (f"{len(chosen)} slides, {page.stat().st_size / 1e3:.0f} kB, as PDF"
-            f" {paper.stat().st_size / 1e3:.0f} kB")
+    return f"{page}: {count} slides, {page.stat().st_size / 1e6:.1f} MB"
 
 
-def main():
+def main() -> bool:
+    """-> did something fail?"""
     ask = argparse.ArgumentParser()
-    ask.add_argument("chapter", nargs="?", default="??")
-    asked = ask.parse_args().chapter
-    chosen = [chapter for chapter in chapters()
-              if asked in ("??", chapter.number)]
-    if not chosen:
-        sys.exit(f"no chapter {asked}: CHAPTER takes its number, as in 04")
-    failed = 0
+    ask.add_argument("chapters", nargs="*", help="numbers, as in 04")
+    ask.add_argument("--source", type=Path, help="a source with changes")
+    asked, failed = ask.parse_args(), False
     with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
             sys.exit("no browser: run `.venv/bin/playwright install chromium`")
-        for chapter in chosen:
+        for each in ([asked.source] if asked.source
+                     else chapters(*asked.chapters)):
             try:
-                print(f"{chapter}: "
-                      + publish(browser, chapter, BUILD / "slides"),
-                      flush=True)
+                path = (write_source(each, BUILD / "slides")
+                        if isinstance(each, Chapter) else each)
+                print(publish(browser, path), flush=True)
             except ValueError as error:
                 print(error, file=sys.stderr, flush=True)
-                failed += 1
-    return failed > 0
+                failed = True
+    return failed
