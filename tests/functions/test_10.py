@@ -233,3 +233,87 @@ def test_reference_10_4_by_frequencies(d_k, base, n):
     assert math.isclose(turn * slowest(base), 2 * math.pi)
     assert math.isclose(n * slowest(half), math.pi)
     assert math.isclose(slowest(base) / slowest(slow), n)
+
+
+@pytest.mark.parametrize("between", [0, 1, 7])
+def test_every_woman_gives_every_other_one_each_thing(between):
+    ids = CHAPTER.gift_stories(between, torch.Generator().manual_seed(0))
+    assert ids.shape == (180, 10 + between)
+    givers, receivers, things = ids[:, 0], ids[:, 2], ids[:, 4]
+    assert (givers != receivers).all()
+    assert max(givers.max(), receivers.max()) < 6 <= things.min()
+    assert len({*zip(*(x.tolist() for x in (givers, receivers, things)),
+                     strict=True)}) == 180
+    assert (ids[:, -5:] == torch.arange(14, 19)).all()
+    assert ((ids[:, 5:-5] >= 19) & (ids[:, 5:-5] < 29)).all()
+
+
+def layer_of(seed, d_model=64):
+    """Stories, their rows, and two matrices."""
+    g = torch.Generator().manual_seed(seed)
+    E = torch.randn(29, d_model, generator=g).double()
+    W = torch.randn(2, d_model, d_model, generator=g).double() / d_model**0.5
+    return E, E[CHAPTER.gift_stories(4, g)], W
+
+
+@pytest.mark.parametrize("first", [0, 9])
+def test_scores_of_the_stories_are_those_of_numpy(first):
+    _, X, W = layer_of(0)
+    n, asks = X.shape[1], [9, 11, 13]               # she, her, it
+    x, (W_Q, W_K) = X.numpy(), W.numpy()
+    P = CHAPTER.sinusoids(first + n, 64)[first:]
+    want = ((x + P) @ W_Q)[:, asks] @ ((x + P) @ W_K).swapaxes(1, 2) / 8
+    assert np.allclose(CHAPTER.with_sinusoids(X, W, first), want)
+    parts = CHAPTER.four_parts(X, W, first)
+    assert len(parts) == 4 and np.allclose(sum(parts.values()), want)
+    assert np.allclose(parts["word with place"],
+                       (x @ W_Q)[:, asks] @ (P @ W_K).T / 8)
+    tables = CHAPTER.rope_tables(first + np.arange(n), 64, 500.0)
+    Q, K = (CHAPTER.rope_interleaved(x @ w, *tables) for w in (W_Q, W_K))
+    assert np.allclose(CHAPTER.with_rope(X, W, first, base=500.0),
+                       Q[:, asks] @ K.swapaxes(1, 2) / 8)
+    assert np.allclose(CHAPTER.words_alone(X, W),
+                       (x @ W_Q)[:, asks] @ (x @ W_K).swapaxes(1, 2) / 8)
+
+
+def test_one_part_alone_comes_from_elsewhere():
+    _, X, W = layer_of(1)
+    here, there = (CHAPTER.four_parts(X, W, first) for first in (0, 6))
+    for moved in here:
+        want = sum(here.values()) - here[moved] + there[moved]
+        assert np.allclose(CHAPTER.exchanged(X, W, moved, 6), want)
+
+
+def test_speed_of_one_hand_turns_its_pair_alone():
+    X, t = torch.tensor(draw(3, 5, 8)), torch.arange(5)
+    speed = torch.tensor([1, 1, 0.5, 1])
+    slow, full, half = (CHAPTER.rotate(X, t, speed=by)
+                        for by in (speed, 1.0, 0.5))
+    kept = [0, 1, 2, 3, 6, 7]
+    assert torch.allclose(slow[:, kept], full[:, kept])
+    assert torch.allclose(slow[:, 4:6], half[:, 4:6])
+
+
+def test_right_answers_counts_the_nearest_nouns():
+    """A layer that looks at the receiver is right for she, not for her."""
+    E, *_ = layer_of(2)
+
+    def at_the_receiver(X, W):
+        return torch.full((len(X), 3, X.shape[1]), -1e3, dtype=X.dtype
+                          ).index_fill(2, torch.tensor(2), 0.0)
+
+    layer = E, None, torch.arange(40)
+    right = [CHAPTER.right_answers(layer, at_the_receiver, who=(who,))
+             for who in range(3)]
+    assert right == [1, 0, 0]
+
+
+def test_a_hand_s_parts_make_the_score():
+    E, _, W = layer_of(3)
+    parts = CHAPTER.parts_by_hand((E, W, None), 0, [3, 4],
+                                  torch.tensor([2, 9]))
+    assert parts.shape == (2, 2, 32)
+    for i, offset in enumerate((2, 9)):
+        q = CHAPTER.rotate((E[:1] @ W[0]), torch.tensor([offset + 5]))
+        k = CHAPTER.rotate(E[3:5, None] @ W[1], torch.tensor([5]))[:, 0]
+        assert torch.allclose(parts[i].sum(-1), (k @ q[0]) / 8)

@@ -55,13 +55,13 @@ EXPLORABLES = {
         "one where two scores tie.",
         (("soft-code", "K"), ("soft-code", "V"), ("soft-code", "her")))],
     "book/10_positions": [Explorable(
-        "rotation", "rope-figure", "Eight pairs of features, rotated",
-        "move both positions by one step, several times. Then exchange the "
-        "two positions.",
-        "both vectors of a pair rotate, but the angle between them stays, "
-        "and so does the score with RoPE. With added sinusoids the score "
-        "changes. After the exchange the offset has the other sign, and the "
-        "score with RoPE is another.",
+        "rotation", "rope-figure", "One clock, for she and both women",
+        "let the story begin later. Then exchange the women. Last, put words "
+        "between the sentences.",
+        "wherever the story begins, all three hands move on together, and the "
+        "scores with RoPE stay; those with the clock added change. After the "
+        "exchange the gray hand lies on Anna. With words between, it leaves "
+        "both: one hand alone knows no \"nearer\".",
         (("rope-run", "q"), ("rope-run", "k")))],
     "book/15_generation_and_caches": [Explorable(
         "sampling", "sample-figure", "Temperature, top-k and top-p",

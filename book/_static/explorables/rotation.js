@@ -1,70 +1,68 @@
-// Chapter 10: one query and one key, their pairs of features rotated by (10.5).
-explorable("rotation", ({ numbers, picture, slider, buttons }) => {
-  const { q, k } = numbers
-  const BASE = 10000, LAST = 39, ROOM = 32
-  const pairs = Array.from({ length: q.length / 2 }, (_, p) => p)
-  const frequency = pairs.map(p => BASE ** (-2 * p / q.length))
-  const scale = ROOM / Math.max(...[q, k].flatMap(vector =>
-    pairs.map(p => Math.hypot(vector[2 * p], vector[2 * p + 1]))))
-  const center = p => [42 + 85 * (p % 4), 56 + 104 * Math.floor(p / 4)]
-
-  const rotated = (vector, p, t) => {
-    const [a, b] = vector.slice(2 * p)
-    const cos = Math.cos(t * frequency[p]), sin = Math.sin(t * frequency[p])
+// Chapter 10: she asks, both women are asked; their hands turned by (10.4),
+// one hour a word, and the same scores with the clock added, by (10.3).
+explorable("rotation", ({ numbers, picture, slider, choice }) => {
+  const { q, k } = numbers                  // up, right
+  const HOUR = Math.PI / 6, ROOM = 72, cx = 170, cy = 112
+  const tip = (hour, length) => [cx + length * Math.sin(hour * HOUR),
+    cy - length * Math.cos(hour * HOUR)]
+  const clock = t => [Math.cos(t * HOUR), Math.sin(t * HOUR)]
+  const turned = ([a, b], t) => {
+    const [cos, sin] = clock(t)
     return [a * cos - b * sin, a * sin + b * cos]
   }
-  const moved = (vector, t) => vector.map((feature, i) => {
-    const angle = t * frequency[Math.floor(i / 2)]
-    return feature + (i % 2 ? Math.cos(angle) : Math.sin(angle))
-  })
+  const moved = (vector, t) => clock(t).map((tip, i) => tip + vector[i])
 
-  const hands = pairs.map(() => [0, 1].map(which =>
-    draw("path", { class: `line thick ${COLORS[which]}` })))
-  const terms = pairs.map(p => words(center(p)[0], center(p)[1] + 46, "",
-    { "text-anchor": "middle" }))
-  picture(340, 228, "Eight circles, one for each pair of features. In each, " +
-    "an arrow for the query's pair and one for the key's, rotated. Below " +
-    "each, what the pair adds to the score.",
-  ...pairs.flatMap(p => [
-    draw("circle", { cx: center(p)[0], cy: center(p)[1], r: ROOM,
-      class: "line faint" }),
-    words(center(p)[0], center(p)[1] - 37,
-      `ω = ${Number(frequency[p].toPrecision(2))}`,
-      { "text-anchor": "middle" }),
-    ...hands[p], terms[p]]),
-  draw("path", { class: "line thick c0", d: arrow(84, 220, 108, 220) }),
-  words(113, 224, "query"),
-  draw("path", { class: "line thick c1", d: arrow(194, 220, 218, 220) }),
-  words(223, 224, "key"))
-
-  const i = slider("query position i", [0, LAST, 1], 20)
-  const j = slider("key position j", [0, LAST, 1], 15)
-  const step = by => () => {
-    const [first, second] = [i, j].map(each => Number(each.value) + by)
-    if (Math.min(first, second) < 0 || Math.max(first, second) > LAST) return
-    i.value = first
-    j.value = second
+  const ray = (kind, length) => {
+    const line = draw("path", { class: `line ${kind}`,
+      "stroke-linecap": "round" })
+    return ([up, right]) => {
+      put(line, { d: `M${cx} ${cy}L${cx + length * right} ${cy - length * up}` })
+      return line
+    }
   }
-  buttons("both positions", {
-    "both − 1": step(-1),
-    "both + 1": step(1),
-    "exchange i and j": () => { [i.value, j.value] = [j.value, i.value] },
-  })
+  const she = ray("bar", 0.8 * ROOM), women = { Anna: ["c0"], Eva: ["c3"] }
+  const asks = she([1, 0])
+  put(asks, { "stroke-width": 15 })
+  for (const name in women) {
+    const color = women[name][0]
+    women[name] = { hand: ray(`thick ${color}`, 0.72 * ROOM),
+      label: words(0, 0, name, { class: "strong", "text-anchor": "middle" }) }
+  }
+  const story = words(cx, 222, "", { "text-anchor": "middle" })
+  picture(340, 232, "A clock face with three hands: a thick one for the query " +
+    "of she, and one for the key of each woman. Below, the story.",
+  draw("circle", { cx, cy, r: ROOM, class: "line faint" }),
+  ...Array.from({ length: 12 }, (_, hour) => draw("path", {
+    class: "line faint", d: `M${tip(hour, 0.92 * ROOM).join(" ")}` +
+      `L${tip(hour, ROOM).join(" ")}` })),
+  asks, ...Object.values(women).flatMap(({ hand, label }) =>
+    [hand([1, 0]), label]), story)
+
+  const begins = slider("the story begins at", [0, 48, 1], 0)
+  const between = slider("words between", [0, 10, 1], 0)
+  const gives = choice("who gives", ["Anna", "Eva"])
 
   return () => {
-    const parts = pairs.map(p => {
-      const both = [rotated(q, p, i.value), rotated(k, p, j.value)]
-      const [x, y] = center(p)
-      both.forEach(([a, b], which) => put(hands[p][which],
-        { d: arrow(x, y, x + scale * a, y - scale * b) }))
-      const term = dot(...both)
-      terms[p].textContent = (term > 0 ? "+" : "") + fixed(term, 2)
-      return term
+    const first = Number(begins.value), more = Number(between.value)
+    const other = gives.value === "Anna" ? "Eva" : "Anna"
+    const place = { [gives.value]: first, [other]: first + 2 }
+    const at = first + 5 + more
+    const query = turned(q, at)
+    she(query)
+    const scores = Object.entries(women).map(([name, { hand, label }]) => {
+      const key = turned(k, place[name])
+      hand(key)
+      const [x, y] = tip(place[name], ROOM + 15)
+      put(label, { x, y: y + 4 })
+      return { name, rope: dot(query, key),
+        added: dot(moved(q, at), moved(k, place[name])) }
     })
-    const rope = parts.reduce((a, b) => a + b)
-    const added = dot(moved(q, i.value), moved(k, j.value))
-    return `Query ${i.value}, key ${j.value}, offset ` +
-      `${minus(i.value - j.value)}. Score with RoPE ${fixed(rope, 1)}, ` +
-      `with added sinusoids ${fixed(added, 1)}.`
+    story.textContent = `${gives.value} gave ${other} a kite ` +
+      (more ? `(${more} more) ` : "") + "she thanked her for it"
+    const said = way => scores.map(score =>
+      `${score.name} ${fixed(score[way], 2)}`).join(", ")
+    return `She stands at ${at}, ${other} ${at - place[other]} words back and ` +
+      `${gives.value} ${at - first}. Scores with RoPE: ${said("rope")}. ` +
+      `With the clock added: ${said("added")}.`
   }
 })
