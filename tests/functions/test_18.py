@@ -185,10 +185,10 @@ def test_kept_for_backward_counts_each_storage_once():
         assert CHAPTER.kept_for_backward(rule, 9) == want
 
 
-def test_softmax_rule_is_chapter_08s():
+def test_softmax_rule_is_chapter_09s():
     Q, K, V, beta, _ = sequences(6, (3,), 9, 5, 5)
-    chapter_08 = functions("08")
-    want = chapter_08.attention(Q, K, V, functions("09").causal_mask(9))
+    chapter_09 = functions("09")
+    want = chapter_09.attention(Q, K, V, chapter_09.causal_mask(9))
     [got] = CHAPTER.softmax_rule(*tensors([Q, K, V, beta]))
     assert close(got, want, 1e-12)
 

@@ -95,7 +95,8 @@ def test_search_marks_the_hit_and_counts(finder):
     finder.fill(".bd-search-container input", "nucleus")
     results = finder.locator("#search-results")
     count = results.locator("li").count()
-    assert results.locator("[role=status]").inner_text() == f"{count} sections"
+    assert results.locator("[role=status]").inner_text() == (
+        f"{count} section" + "s" * (count > 1))
     assert {*results.locator("mark").all_inner_texts()} == {"nucleus"}
     finder.fill(".bd-search-container input", "nothing like xyzzy")
     assert "No section says all of it" in results.inner_text()

@@ -190,7 +190,7 @@ def test_a_page_needs_nothing_else_and_shows_notes(browser, path):
     with context.expect_page() as opened:
         tab.keyboard.press("s")
     opened.value.wait_for_function("""() => document.querySelector(
-        ".speaker-controls-notes .value")?.innerText.includes("picture")""")
+        ".speaker-controls-notes .value")?.innerText.length > 40""")
     context.close()
     assert not errors
 

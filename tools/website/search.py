@@ -22,7 +22,7 @@ from tools.website.section_text import Section, line, sections
 
 # A word that more sections say is rarely asked for; a test holds the script,
 # as a server sends it, to 100 kB: where it is larger, make this smaller.
-LIMIT = 3
+LIMIT = 2
 SCRIPT = "_static/search.js"
 Pages = list[tuple[str, str, list[Section]]]           # name, title, sections
 WORD = re.compile(r"[^\W\d_]{3,}")
