@@ -1,0 +1,49 @@
+"""The kite world: its stories are what they promise, and the committed model
+answers them by more than a rule of thumb."""
+
+import numpy as np
+import torch
+
+from experiments import kite, kite_model
+
+STORIES = kite_model.HELD_OUT[:500]
+
+
+def test_an_answer_is_the_last_receiver_of_the_thing():
+    for words in STORIES:
+        asked, answer = words[-4][:-1], words[-3]
+        receivers = [receiver for _, receiver, thing in kite.gifts(words)
+                     if thing == asked]
+        assert receivers[-1] == answer and words[-4].endswith("?")
+
+
+def test_who_gives_a_thing_has_it():
+    for words in STORIES:
+        owner = {}
+        for giver, receiver, thing in kite.gifts(words):
+            assert owner.get(thing, giver) == giver != receiver
+            owner[thing] = receiver
+        assert len(owner) == 3
+
+
+def test_the_stories_are_not_a_toy():
+    """Half of them hand the thing on twice, and another moves after it."""
+    assert (kite_model.HANDED_ON >= 2).mean() >= 0.5
+    moved_after = [kite.gifts(words)[-1][2] != words[-4][:-1]
+                   for words in kite_model.HELD_OUT]
+    assert np.mean(moved_after) >= 0.5
+    for rule in kite_model.RULES[0]:
+        right = [rules[rule] == answer for rules, answer in zip(
+            kite_model.RULES, kite_model.ANSWERS, strict=True)]
+        assert np.mean(right) < 0.5, rule
+    assert kite_model.HARD.mean() > 0.25
+
+
+def test_the_committed_model_answers():
+    model = kite.load()
+    right = kite.right_answers(model, kite_model.IDS[:500]).numpy()
+    assert right.mean() >= 0.95 and right[kite_model.HARD[:500]].mean() >= 0.95
+    assert sum(each.numel() for each in model.parameters()) < 60_000
+    torch.manual_seed(0)
+    untrained = kite.right_answers(kite.KiteModel(), kite_model.IDS[:500])
+    assert untrained.float().mean() < 0.3
