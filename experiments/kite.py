@@ -114,6 +114,8 @@ class Attention(nn.Module):
         self.W_QKV = nn.Linear(d_model, 3 * d_model, bias=False)
         self.W_O = nn.Linear(d_model, d_model, bias=False)
         self.rope = RotaryEmbedding(d_model // h, base)
+        self.W_QKV.weight.data[2 * d_model:] *= 2   # it speaks up: W_V, W_O
+        self.W_O.weight.data *= 2
 
     def rotated(self, X: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries and keys, turned by their positions, and values.
@@ -170,9 +172,6 @@ class KiteModel(nn.Module):
                                     for _ in range(n_layers))
         self.norm = RMSNorm(d_model)
         self.W_U = nn.Linear(d_model, n_vocab, bias=False)
-        for block in self.blocks:                   # attention speaks up
-            block.attention.W_QKV.weight.data[2 * d_model:] *= 2
-            block.attention.W_O.weight.data *= 2
 
     def stream(self, ids: Tensor) -> list[Tensor]:
         """The residual stream at the entrance and behind each block."""
