@@ -2,7 +2,7 @@
 
 Three parts, to be moved into cells: stories (chapter 07), model (13),
 training (14). The norm, the rotation and the gated layer are those of
-chapter 13.
+chapters 05, 10 and 12, the schedule and the loop those of chapter 14.
 """
 
 import math
@@ -18,20 +18,23 @@ from torch.nn import functional as F
 
 from course.chapter import functions
 
-CHAPTER = functions("13")
-RMSNorm, SwiGLU = CHAPTER.RMSNorm, CHAPTER.SwiGLU
-RotaryEmbedding = CHAPTER.RotaryEmbedding
+PARTS = functions("13")
+RMSNorm, SwiGLU = PARTS.RMSNorm, PARTS.SwiGLU
+RotaryEmbedding, schedule = PARTS.RotaryEmbedding, functions("14").schedule
 WEIGHTS = Path(__file__).with_name("kite_model.npz")
 
 # ------------------------------------------------------- stories: chapter 07
 
-WOMEN, MEN = ["Anna", "Eva", "Mia", "Zoe"], ["Tom", "Leo", "Max", "Ben"]
-PEOPLE = WOMEN + MEN
-THINGS = ["kite", "drum", "ball", "book", "lamp", "cup"]
-VOCABULARY = [*PEOPLE, *THINGS, *(f"{thing}?" for thing in THINGS),
-              *". gave a the to then he she thanked him her for it".split(),
-              "who", "has", "<end>"]
-IDS = {word: i for i, word in enumerate(VOCABULARY)}
+class KiteWorld:
+    """The words of the kite stories, and the number of each."""
+
+    women = ["Anna", "Eva", "Mia", "Zoe"]
+    men = ["Tom", "Leo", "Max", "Ben"]
+    things = ["kite", "drum", "ball", "book", "lamp", "cup"]
+    words = [*women, *men, *things, *(thing + "?" for thing in things),
+             *". gave a the to then he she thanked him her for it".split(),
+             "who", "has", "<end>"]
+    ids = {word: i for i, word in enumerate(words)}
 
 
 def story(rng: random.Random, n_gifts: int = 7, n_thanks: int = 2,
@@ -43,8 +46,9 @@ def story(rng: random.Random, n_gifts: int = 7, n_thanks: int = 2,
     others on the way. All stories of such numbers are equally long:
     6 n_gifts + 6 n_thanks + n_to + n_then + 6 n_questions + 1 words.
     """
+    people = KiteWorld.women + KiteWorld.men
     numbers = range(n_gifts)
-    things = rng.sample(THINGS, 3)
+    things = rng.sample(KiteWorld.things, 3)
     given = rng.sample(things + rng.choices(things, k=n_gifts - 3), n_gifts)
     thanks, to, then = (rng.sample(numbers, n)
                         for n in (n_thanks, n_to, n_then))
@@ -53,13 +57,14 @@ def story(rng: random.Random, n_gifts: int = 7, n_thanks: int = 2,
     words = []
     for i, thing in enumerate(given):
         what = ["the" if thing in owner else "a", thing]
-        giver = owner.get(thing) or rng.choice(PEOPLE)
-        who = owner[thing] = rng.choice([p for p in PEOPLE if p != giver])
+        giver = owner.get(thing) or rng.choice(people)
+        who = owner[thing] = rng.choice([p for p in people if p != giver])
         words += ["then"] * (i in then) + [giver, "gave"]
         words += [*what, "to", who, "."] if i in to else [who, *what, "."]
         if i in thanks:
-            words += ["she" if who in WOMEN else "he", "thanked",
-                      "her" if giver in WOMEN else "him", "for", "it", "."]
+            words += ["she" if who in KiteWorld.women else "he", "thanked",
+                      "her" if giver in KiteWorld.women else "him",
+                      "for", "it", "."]
         if i in asked:
             lost = rng.choice(given[:i])        # what moves more, more
             words += ["who", "has", "the", f"{lost}?", owner[lost], "."]
@@ -72,9 +77,10 @@ def stories(n: int, seed: int) -> list[list[str]]:
     return [story(rng) for _ in range(n)]
 
 
-def encode(texts: Sequence[Sequence[str]]) -> Tensor:
-    """Words -> their numbers in the vocabulary. -> integers (B, n)."""
-    return torch.tensor([[IDS[word] for word in text] for text in texts])
+def word_ids(texts: Sequence[Sequence[str]]) -> np.ndarray:
+    """Words -> their numbers in KiteWorld.words. -> integers (B, n)."""
+    return np.array([[KiteWorld.ids[word] for word in text]
+                     for text in texts])
 
 
 def gifts(words: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -105,143 +111,153 @@ def rules_of_thumb(words: Sequence[str]) -> dict[str, str]:
 
 # --------------------------------------------------------- model: chapter 13
 
-class Attention(nn.Module):
-    """Causal self-attention with RoPE: (B, n, d_model) -> (B, n, d_model)."""
+class CausalSelfAttention(nn.Module):
+    """Masked, with RoPE; h query heads share h_kv heads of keys and values."""
 
-    def __init__(self, d_model: int, h: int, base: float) -> None:
+    def __init__(self, d_model: int, h: int, base: float = 10_000.0,
+                 h_kv: int | None = None) -> None:
         super().__init__()
-        self.h, self.causal = h, True
-        self.W_QKV = nn.Linear(d_model, 3 * d_model, bias=False)
-        self.W_O = nn.Linear(d_model, d_model, bias=False)
-        self.rope = RotaryEmbedding(d_model // h, base)
-        self.W_QKV.weight.data[2 * d_model:] *= 2   # it speaks up: W_V, W_O
-        self.W_O.weight.data *= 2
+        self.h, self.h_kv, self.causal = h, h_kv or h, True
+        d_k = d_model // h
+        self.W_Q = nn.Linear(d_model, h * d_k, bias=False)
+        self.W_K, self.W_V = (nn.Linear(d_model, self.h_kv * d_k, bias=False)
+                              for _ in range(2))
+        self.W_O = nn.Linear(h * d_k, d_model, bias=False)
+        self.rope = RotaryEmbedding(d_k, base)
 
-    def rotated(self, X: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries and keys, turned by their positions, and values.
+    def heads(self, X: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated queries, rotated keys, values. X (B, n, d_model)
 
-        X (B, n, d_model) -> three of (B, h, n, d_k).
+        -> (B, h, n, d_k), and two of (B, h_kv, n, d_k).
         """
-        parts = self.W_QKV(X).unflatten(-1, (3, self.h, -1))
-        Q, K, V = parts.permute(2, 0, 3, 1, 4)      # (B, h, n, d_k) each
-        t = torch.arange(X.shape[1])
+        t = torch.arange(X.shape[1], device=X.device)
+        Q, K, V = (W(X).unflatten(-1, (h, -1)).transpose(1, 2)
+                   for W, h in ((self.W_Q, self.h), (self.W_K, self.h_kv),
+                                (self.W_V, self.h_kv)))
         return self.rope(Q, t), self.rope(K, t), V
 
     def forward(self, X: Tensor) -> Tensor:
-        """What each token finds at the others."""
-        Q, K, V = self.rotated(X)
-        Y = F.scaled_dot_product_attention(Q, K, V, is_causal=self.causal)
+        """What each token finds. (B, n, d_model) -> (B, n, d_model)."""
+        Y = F.scaled_dot_product_attention(
+            *self.heads(X), is_causal=self.causal,
+            enable_gqa=self.h != self.h_kv)
         return self.W_O(Y.transpose(1, 2).flatten(-2))
-
-    def weights(self, X: Tensor) -> Tensor:
-        """The attention weights: X (B, n, d_model) -> (B, h, n, n)."""
-        Q, K, _ = self.rotated(X)
-        scores = Q @ K.mT / math.sqrt(Q.shape[-1])
-        if self.causal:
-            n = X.shape[1]
-            may_look = torch.ones(n, n, dtype=torch.bool).tril()
-            scores = scores.masked_fill(~may_look, -math.inf)
-        return scores.softmax(dim=-1)
 
 
 class Block(nn.Module):
     """Look, then think: each part reads a normalized copy and adds."""
 
-    def __init__(self, d_model: int, h: int, d_ff: int, base: float) -> None:
+    def __init__(self, d_model: int, h: int, d_ff: int,
+                 base: float = 10_000.0, h_kv: int | None = None) -> None:
         super().__init__()
         self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-        self.attention = Attention(d_model, h, base)
+        self.attention = CausalSelfAttention(d_model, h, base, h_kv)
         self.ffn = SwiGLU(d_model, d_ff)
-        self.keep = 1.0                             # 0: without shortcuts
 
     def forward(self, X: Tensor) -> Tensor:
         """(B, n, d_model) -> (B, n, d_model)."""
-        X = self.keep * X + self.attention(self.norm_1(X))
-        return self.keep * X + self.ffn(self.norm_2(X))
+        X = X + self.attention(self.norm_1(X))
+        return X + self.ffn(self.norm_2(X))
 
 
-class KiteModel(nn.Module):
+class Transformer(nn.Module):
     """Token numbers (B, n) -> logits (B, n, n_vocab); two untied tables."""
 
-    def __init__(self, d_model: int = 48, h: int = 4, n_layers: int = 2,
-                 d_ff: int = 128, base: float = 100.0,
-                 n_vocab: int = len(VOCABULARY)) -> None:
+    def __init__(self, n_vocab: int = 36, d_model: int = 48, h: int = 4,
+                 n_layers: int = 2, d_ff: int = 128, base: float = 100.0,
+                 h_kv: int | None = None) -> None:
         super().__init__()
         self.E = nn.Parameter(0.3 * torch.randn(n_vocab, d_model))
-        self.blocks = nn.ModuleList(Block(d_model, h, d_ff, base)
+        self.blocks = nn.ModuleList(Block(d_model, h, d_ff, base, h_kv)
                                     for _ in range(n_layers))
         self.norm = RMSNorm(d_model)
         self.W_U = nn.Linear(d_model, n_vocab, bias=False)
-
-    def stream(self, ids: Tensor) -> list[Tensor]:
-        """The residual stream at the entrance and behind each block."""
-        states = [self.E[ids]]
-        for block in self.blocks:
-            states.append(block(states[-1]))
-        return states
+        for block in self.blocks:                   # attention speaks up
+            block.attention.W_V.weight.data *= 2
+            block.attention.W_O.weight.data *= 2
 
     def forward(self, ids: Tensor) -> Tensor:
         """The logits of each next token."""
-        return self.W_U(self.norm(self.stream(ids)[-1]))
+        X = self.E[ids]                             # (B, n, d_model)
+        for block in self.blocks:
+            X = block(X)
+        return self.W_U(self.norm(X))
+
+
+@torch.no_grad()
+def attention_maps(model: nn.Module, ids: Tensor) -> list[Tensor]:
+    """The attention weights of each block: ids (B, n) -> (B, h, n, n) each."""
+    X, maps = model.E[ids], []
+    n = ids.shape[1]
+    for block in model.blocks:
+        Q, K, _ = block.attention.heads(block.norm_1(X))
+        K = K.repeat_interleave(Q.shape[1] // K.shape[1], dim=1)
+        scores = Q @ K.mT / math.sqrt(Q.shape[-1])
+        if block.attention.causal:
+            may_look = torch.ones(n, n, dtype=torch.bool).tril()
+            scores = scores.masked_fill(~may_look, -math.inf)
+        maps.append(scores.softmax(dim=-1))
+        X = block(X)
+    return maps
 
 
 # ------------------------------------------------------ training: chapter 14
 
 SHORT = dict(n_gifts=3, n_thanks=0, n_to=1, n_then=1, n_questions=2)
-LONG = dict(n_questions=4)
-STEPS, RATE, BATCH = 2600, 0.004, 32
+STEPS, N_SHORT, RATE = 2600, 400, 0.004
 
 
-def loss_on(model: nn.Module, ids: Tensor,
-            weight: float = 10.0) -> tuple[Tensor, float]:
-    """Mean cross-entropy of each next token; answers count `weight`.
+def kite_batches(steps: int, seed: int,
+                 n_short: int = N_SHORT) -> list[Tensor]:
+    """Batches of 32 fresh stories, integers (32, n) each.
 
-    ids (B, n + 1) -> (), and the share of right answers.
+    The first n_short have three gifts and two questions, the others seven
+    gifts and one to four questions, the same number in a batch.
+    """
+    rng = random.Random(seed)
+    batches = []
+    for step in range(steps):
+        form = SHORT if step < n_short else dict(n_questions=rng.randint(1, 4))
+        texts = [story(rng, **form) for _ in range(32)]
+        batches.append(torch.tensor(word_ids(texts)))
+    return batches
+
+
+def answer_loss(model: nn.Module, ids: Tensor, weight: float = 10.0) -> Tensor:
+    """Mean cross-entropy of each next token; an answer counts `weight` times.
+
+    ids (B, n + 1) -> ().
     """
     inputs, targets = ids[:, :-1], ids[:, 1:]
-    logits = model(inputs)                          # (B, n, n_vocab)
-    losses = F.cross_entropy(logits.mT, targets, reduction="none")
-    asked = (inputs >= IDS["kite?"]) & (inputs <= IDS["cup?"])
-    right = (logits[asked].argmax(dim=-1) == targets[asked]).float().mean()
+    losses = F.cross_entropy(model(inputs).mT, targets, reduction="none")
+    first = KiteWorld.ids["kite?"]                  # the first of six
+    asked = (inputs >= first) & (inputs < first + len(KiteWorld.things))
     weights = torch.where(asked, weight, 1.0)
-    return (weights * losses).sum() / weights.sum(), right.item()
+    return (weights * losses).sum() / weights.sum()
 
 
-def schedule(step: int, steps: int) -> float:
-    """Factor of the learning rate: up in 50 steps, down in the last 30 %."""
-    return min((step + 1) / 50, 1, (steps - step) / (0.3 * steps))
+def train(model: nn.Module, batches: Sequence[Tensor], lr: float = RATE,
+          warm_up: int = 50, stop: int | None = None,
+          watch: Callable[[int], None] = lambda step: None) -> list[float]:
+    """AdamW, a step for each batch. -> their losses.
 
-
-def train(model: nn.Module, seed: int, steps: int = STEPS, lr: float = RATE,
-          stop: int | None = None,
-          watch: Callable[[int], None] | None = None) -> list[float]:
-    """AdamW on fresh stories. -> the losses.
-
-    Short stories until 95 % of the answers are right (a running mean), but
-    for 600 steps at most; then long ones. watch(step) is called before the
-    first step and after each. stop: do no more than these of the steps.
+    stop: do no more than these of the steps. watch(step) is called before
+    the first step and after each.
     """
-    rng = random.Random(1000 + seed)
     weights = [w for w in model.parameters() if w.requires_grad]
     optimizer = torch.optim.AdamW(weights, betas=(0.9, 0.98), fused=True)
     losses: list[float] = []
-    form, mean = SHORT, 0.0
-    for step in range(steps if stop is None else stop):
-        if watch is not None:
-            watch(step)
-        if mean > 0.95 or step == 600:
-            form = LONG
-        optimizer.param_groups[0]["lr"] = lr * schedule(step, steps)
-        ids = encode([story(rng, **form) for _ in range(BATCH)])
-        loss, right = loss_on(model, ids)
-        mean += 0.05 * (right - mean)
+    watch(0)
+    for step, ids in enumerate(batches[:stop]):
+        factor = schedule(step, len(batches), warm_up)
+        optimizer.param_groups[0]["lr"] = lr * factor
+        loss = answer_loss(model, ids)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         losses.append(loss.item())
-    if watch is not None:
-        watch(len(losses))
+        watch(step + 1)
     return losses
 
 
@@ -257,13 +273,14 @@ def right_answers(model: nn.Module, ids: Tensor) -> Tensor:
 
 def save(model: nn.Module, path: Path = WEIGHTS) -> None:
     """Its weights in float16, one array for each name."""
-    np.savez(path, **{name: w.detach().numpy().astype(np.float16)
-                      for name, w in model.named_parameters()})
+    np.savez_compressed(path, **{
+        name: w.detach().numpy().astype(np.float16)
+        for name, w in model.named_parameters()})
 
 
-def load(path: Path = WEIGHTS) -> KiteModel:
+def load(path: Path = WEIGHTS) -> Transformer:
     """The model with committed weights, in float32."""
-    model = KiteModel()
+    model = Transformer()
     with np.load(path) as arrays:
         model.load_state_dict({name: torch.tensor(arrays[name]).float()
                                for name in arrays.files})

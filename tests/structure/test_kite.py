@@ -45,5 +45,5 @@ def test_the_committed_model_answers():
     assert right.mean() >= 0.95 and right[kite_model.HARD[:500]].mean() >= 0.95
     assert sum(each.numel() for each in model.parameters()) < 60_000
     torch.manual_seed(0)
-    untrained = kite.right_answers(kite.KiteModel(), kite_model.IDS[:500])
+    untrained = kite.right_answers(kite.Transformer(), kite_model.IDS[:500])
     assert untrained.float().mean() < 0.3

@@ -1,11 +1,13 @@
 """The cells of a notebook that nobody writes by hand.
 
 `earlier-code` repeats, word for word, the functions of earlier chapters that a
-chapter uses; `verdict` holds course/verdict.py. A fold's words are its title,
-so no other words for it are kept.
+chapter uses; `verdict` holds course/verdict.py; `kite-weights`, where a chapter
+has it, the weights of the trained kite model. A fold's words are its title, so
+no other words for it are kept.
 """
 
 import ast
+import base64
 import inspect
 import re
 from collections.abc import Iterable, Iterator
@@ -25,8 +27,10 @@ from course.code import (
     reads_and_defines,
 )
 from course.exercise import CAPTION, OWN_CELL, numbers
+from course.paths import ROOT
 
 EARLIER, VERDICT, IMPORTS = "earlier-code", "verdict", "imports"
+WEIGHTS, KITE_MODEL = "kite-weights", ROOT / "experiments" / "kite_model.npz"
 TITLE = "From earlier chapters, unchanged"
 SPAN = re.compile(r"`+([^`]+)`+")
 FOLDED = {"cellView": "form", "tags": ["hide-input"]}
@@ -48,7 +52,7 @@ class Home:
 def code(cells: Iterable[Cell]) -> Iterator[Cell]:
     """The code cells that a chapter's author writes."""
     return (cell for cell in cells if cell.cell_type == "code"
-            and cell.id not in (EARLIER, VERDICT))
+            and cell.id not in (EARLIER, VERDICT, WEIGHTS))
 
 
 def imported(cells: Iterable[Cell]) -> dict[str, str]:
@@ -137,6 +141,23 @@ def judge() -> str:
     return f"# @title {course.verdict.TITLE}\n{imports}\n\n\n{body}"
 
 
+def weights() -> str:
+    """The source of the cell `kite-weights`."""
+    packed = base64.encodebytes(KITE_MODEL.read_bytes()).decode().rstrip()
+    return f'''# @title The weights of the trained kite model (no need to read)
+import base64
+import io
+
+
+def kite_weights():
+    """What chapter 14 trained: {{name: float32 array}}, kept in float16."""
+    packed = """
+{packed}
+"""
+    with np.load(io.BytesIO(base64.b64decode(packed))) as arrays:
+        return {{name: arrays[name].astype(np.float32) for name in arrays}}'''
+
+
 def put(cells: list[Cell], name: str, source: str, behind: str) -> list[Cell]:
     """The cells with this source in the cell `name`: where it stands, or
     behind another one; without it where the source is empty."""
@@ -172,6 +193,8 @@ def write(number: str, notebook: NotebookNode,
             if cell.id == VERDICT:
                 cell.metadata["nbgrader"] = LOCKED
     for cell in cells:
+        if cell.id == WEIGHTS:
+            cell.source = weights()
         tidy(cell)
     notebook.cells = cells
 
