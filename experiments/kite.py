@@ -18,70 +18,14 @@ from torch.nn import functional as F
 
 from course.chapter import functions
 
-PARTS = functions("13")
+TOKENS, PARTS = functions("07"), functions("13")
+KiteWorld, story = TOKENS.KiteWorld, TOKENS.story
+kite_stories, word_ids = TOKENS.kite_stories, TOKENS.word_ids
 RMSNorm, SwiGLU = PARTS.RMSNorm, PARTS.SwiGLU
 RotaryEmbedding, schedule = PARTS.RotaryEmbedding, functions("14").schedule
 WEIGHTS = Path(__file__).with_name("kite_model.npz")
 
-# ------------------------------------------------------- stories: chapter 07
-
-class KiteWorld:
-    """The words of the kite stories, and the number of each."""
-
-    women = ["Anna", "Eva", "Mia", "Zoe"]
-    men = ["Tom", "Leo", "Max", "Ben"]
-    things = ["kite", "drum", "ball", "book", "lamp", "cup"]
-    words = [*women, *men, *things, *(thing + "?" for thing in things),
-             *". gave a the to then he she thanked him her for it".split(),
-             "who", "has", "<end>"]
-    ids = {word: i for i, word in enumerate(words)}
-
-
-def story(rng: random.Random, n_gifts: int = 7, n_thanks: int = 2,
-          n_to: int = 3, n_then: int = 2, n_questions: int = 1) -> list[str]:
-    """Three things change hands, and somebody asks who has one of them.
-
-    n_thanks, n_to, n_then: gifts with thanks, with "gave the kite to Tom",
-    with "then" in front; n_gifts >= 3. The last question stands at the end,
-    others on the way. All stories of such numbers are equally long:
-    6 n_gifts + 6 n_thanks + n_to + n_then + 6 n_questions + 1 words.
-    """
-    people = KiteWorld.women + KiteWorld.men
-    numbers = range(n_gifts)
-    things = rng.sample(KiteWorld.things, 3)
-    given = rng.sample(things + rng.choices(things, k=n_gifts - 3), n_gifts)
-    thanks, to, then = (rng.sample(numbers, n)
-                        for n in (n_thanks, n_to, n_then))
-    asked = [*rng.sample(numbers[1:-1], n_questions - 1), numbers[-1]]
-    owner: dict[str, str] = {}
-    words = []
-    for i, thing in enumerate(given):
-        what = ["the" if thing in owner else "a", thing]
-        giver = owner.get(thing) or rng.choice(people)
-        who = owner[thing] = rng.choice([p for p in people if p != giver])
-        words += ["then"] * (i in then) + [giver, "gave"]
-        words += [*what, "to", who, "."] if i in to else [who, *what, "."]
-        if i in thanks:
-            words += ["she" if who in KiteWorld.women else "he", "thanked",
-                      "her" if giver in KiteWorld.women else "him",
-                      "for", "it", "."]
-        if i in asked:
-            lost = rng.choice(given[:i])        # what moves more, more
-            words += ["who", "has", "the", f"{lost}?", owner[lost], "."]
-    return [*words, "<end>"]
-
-
-def stories(n: int, seed: int) -> list[list[str]]:
-    """Stories of seven gifts and one question: n lists of words."""
-    rng = random.Random(seed)
-    return [story(rng) for _ in range(n)]
-
-
-def word_ids(texts: Sequence[Sequence[str]]) -> np.ndarray:
-    """Words -> their numbers in KiteWorld.words. -> integers (B, n)."""
-    return np.array([[KiteWorld.ids[word] for word in text]
-                     for text in texts])
-
+# --------------------------------------------------------------------- stories
 
 def gifts(words: Sequence[str]) -> list[tuple[str, str, str]]:
     """What happens in a story: (giver, receiver, thing), in order."""

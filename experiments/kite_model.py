@@ -27,7 +27,7 @@ from experiments.experiment import Experiment
 
 COMMITTED = 4                                    # the seed
 CURVE = kite.WEIGHTS.with_name("kite_curve.json")
-HELD_OUT = kite.stories(2000, seed=99)
+HELD_OUT = kite.kite_stories(2000, seed=99)
 IDS = torch.tensor(kite.word_ids(HELD_OUT))
 ANSWERS = [words[-3] for words in HELD_OUT]
 RULES = [kite.rules_of_thumb(words) for words in HELD_OUT]

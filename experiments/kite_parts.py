@@ -30,7 +30,7 @@ from experiments import kite  # noqa: E402
 RUNS = Path(__file__).with_suffix(".jsonl")
 RATES = [kite.RATE, 0.002]                      # the first: of the whole model
 SEEDS = range(5)
-HELD_OUT = torch.tensor(kite.word_ids(kite.stories(2000, seed=99)))
+HELD_OUT = torch.tensor(kite.word_ids(kite.kite_stories(2000, seed=99)))
 
 
 class Nothing(nn.Module):
