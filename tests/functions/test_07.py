@@ -3,7 +3,6 @@
 import math
 import random
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.chapter import chapter, functions
-from experiments import kite
+from course.chapter import functions
 
 CHAPTER = functions("07")
 rarely = settings(deadline=None, max_examples=50)
