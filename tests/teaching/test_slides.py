@@ -60,7 +60,8 @@ def test_each_topic_is_shown_with_its_pictures_and_a_function(chapter):
     assert all(short(part.heading) in titles for part in chapter.sections
                if part.is_topic)
     bodies = ["\n\n".join(slide.body) for slide in whole.slides]
-    assert any("```python\ndef " in body for body in bodies)
+    assert any("```python\n" + kind in body for body in bodies
+               for kind in ("def ", "class "))
     drawn = [cell for part in chapter.sections if part.counts
              for cell in part.cells if has_picture(cell)]
     assert [*whole.pictures] == [f"{cell.id}.png" for cell in drawn]
