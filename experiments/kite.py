@@ -1,8 +1,6 @@
-"""The kite world: its stories, the model that reads them, and its training.
+"""The kite world: readers who follow rules of thumb, and the training.
 
-The stories are those of chapter 07, the model that of chapter 13;
-training (14). The norm, the rotation and the gated layer are those of
-chapters 05, 10 and 12, the schedule and the loop those of chapter 14.
+The stories are those of chapter 07, the model that of chapter 13.
 """
 
 import random
