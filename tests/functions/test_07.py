@@ -1,7 +1,9 @@
 """Chapter 07's functions against PyTorch, brute force and Python's codecs."""
 
 import math
+import random
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course.chapter import functions
+from course.chapter import chapter, functions
+from experiments import kite
 
 CHAPTER = functions("07")
 rarely = settings(deadline=None, max_examples=50)
@@ -139,6 +142,75 @@ def test_pieces_join_to_the_text(text):
     (" \n\n", [" \n\n"]), ("", []), ("a ", ["a", " "])])
 def test_pieces(text, want):
     assert CHAPTER.pre_tokenize(text) == want
+
+
+def kite_cells():
+    """What the cells of the kite stories define, their words included."""
+    names = {"random": random, "np": np}
+    for cell in chapter("07").code:
+        if cell.id in ("kite-words", "kite-stories"):
+            exec(cell.source, names)
+    return SimpleNamespace(**names)
+
+
+KITE = kite_cells()
+KITE_WORDS = """Anna Eva Mia Zoe Tom Leo Max Ben kite drum ball book lamp cup
+kite? drum? ball? book? lamp? cup? . gave a the to then he she thanked him her
+for it who has <end>""".split()
+
+
+def owners(words):
+    """Who has which thing at the end of a story, read word by word."""
+    has = {}
+    for i, word in enumerate(words):
+        if word == "gave":
+            a, b, c, d = words[i + 1:i + 5]
+            has |= {b: d} if c == "to" else {c: a}
+    return has
+
+
+@rarely
+@given(seeds, st.integers(3, 9), st.integers(0, 3), st.integers(0, 3),
+       st.integers(0, 3))
+def test_a_kite_story_is_the_experiments(seed, gifts, thanks, to, then):
+    for questions in (1, min(3, gifts - 1)):
+        form = gifts, thanks, to, then, questions
+        words = KITE.story(random.Random(seed), *form)
+        assert words == kite.story(random.Random(seed), *form)
+        assert len(words) == (6 * gifts + 6 * thanks + to + then
+                              + 6 * questions + 1)
+
+
+@rarely
+@given(seeds)
+def test_kite_stories_are_told_in_36_words_and_answered(seed):
+    texts = KITE.stories(4, seed)
+    assert texts == kite.stories(4, seed)
+    ids = KITE.word_ids(texts)
+    assert ids.shape == (4, 66)
+    assert ids.dtype.kind == "i"
+    assert [[KITE_WORDS[i] for i in row] for row in ids] == texts
+    for words in texts:
+        *_, who, has, the, asked, answer, stop, end = words
+        assert (who, has, the, stop, end) == ("who", "has", "the", ".",
+                                              "<end>")
+        assert owners(words)[asked.removesuffix("?")] == answer
+
+
+def test_the_kite_words():
+    assert KITE_WORDS == KITE.WORDS
+    assert KITE_WORDS == KITE.WOMEN + KITE.MEN + KITE.THINGS + KITE.WORDS[14:]
+    assert KITE.word_ids([KITE_WORDS]).tolist() == [[*range(36)]]
+    with pytest.raises(KeyError, match="Tim"):
+        KITE.word_ids([["Tim"]])
+
+
+def test_training_leaves_the_row_that_no_text_names():
+    texts = torch.arange(10)[None]                  # words 0 to 9
+    start, end, U = CHAPTER.train_rows(texts, 0, d_model=3, n_steps=5)
+    assert start.shape == end.shape == U.T.shape == (27, 3)
+    assert torch.equal(start[10:], end[10:])
+    assert not torch.isclose(start[:10], end[:10]).any()
 
 
 def test_initial_loss_of_equal_rows_is_uniform():

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.chapter import functions
+from experiments import kite
 from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
 CHAPTER = functions("13")
@@ -200,37 +201,126 @@ def test_untrained_measures_stream_and_loss():
     assert CHAPTER.untrained(0, std=1)[1] > 80
 
 
-@pytest.mark.parametrize("d, h, h_kv, d_ff", [(24, 6, 2, 10), (16, 2, 1, 7),
-                                              (12, 3, 3, 20)])
-def test_modern_block_by_heads(d, h, h_kv, d_ff):
-    """Rotations as complex numbers, a loop over heads, RMSNorm by torch."""
-    torch.manual_seed(d)
-    block, n, k = CHAPTER.ModernBlock(d, h, h_kv, d_ff).double(), 6, d // h
-    for norm in (block.norm_1, block.norm_2):
-        nn.init.normal_(norm.weight)
-    X = torch.randn(3, n, d, dtype=torch.float64)
-    angle = np.arange(n)[:, None] * 1e4 ** (-np.arange(0, k, 2) / k)
+def modern(seed, h_kv, d=24, h=6, **sizes):
+    """A Transformer in float64 whose gains are random too."""
+    torch.manual_seed(seed)
+    model = CHAPTER.Transformer(n_vocab=11, d_model=d, h=h, h_kv=h_kv,
+                                d_ff=10, **sizes).double()
+    for name, w in model.named_parameters():
+        if "norm" in name:
+            nn.init.normal_(w)
+    return model
+
+
+def attention_by_heads(att, Z, base):
+    """Rotations as complex numbers, a loop over heads. -> their answers."""
+    n, k = Z.shape[1], Z.shape[2] // att.h
+    angle = np.arange(n)[:, None] * base ** (-np.arange(0, k, 2) / k)
     turn = torch.tensor(np.exp(1j * angle))
 
-    def rope(Z):
-        Z = torch.complex(*Z.chunk(2, dim=-1)) * turn
-        return torch.cat([Z.real, Z.imag], dim=-1)
+    def rope(A):
+        A = torch.complex(*A.chunk(2, dim=-1)) * turn
+        return torch.cat([A.real, A.imag], dim=-1)
 
-    att, ffn = block.attention, block.ffn
-    Z, Y = F.rms_norm(X, (d,), block.norm_1.weight, 1e-6), 0
-    for i in range(h):
-        j = i * h_kv // h
+    for i in range(att.h):
+        j = i * att.h_kv // att.h
         Q, K, V = (Z @ W.weight[s * k:(s + 1) * k].T for W, s in (
-            (att.W_Q, i), (att.W_KV, j), (att.W_KV, h_kv + j)))
+            (att.W_Q, i), (att.W_K, j), (att.W_V, j)))
         head = F.scaled_dot_product_attention(rope(Q), rope(K), V,
                                               is_causal=True)
-        Y = Y + head @ att.W_O.weight[:, i * k:(i + 1) * k].T
-    X_1 = X + Y
-    Z = F.rms_norm(X_1, (d,), block.norm_2.weight, 1e-6)
-    want = X_1 + (F.silu(Z @ ffn.gate.weight.T)
-                  * (Z @ ffn.up.weight.T)) @ ffn.down.weight.T
+        yield head @ att.W_O.weight[:, i * k:(i + 1) * k].T
+
+
+def stream_by_hand(model, ids, base):
+    """What each part adds, by formulas of their own."""
+    parts = [model.E[ids]]
+    for block in model.blocks:
+        X, ffn = sum(parts), block.ffn
+        Z = F.rms_norm(X, X.shape[-1:], block.norm_1.weight, 1e-6)
+        parts += attention_by_heads(block.attention, Z, base)
+        X = sum(parts)
+        Z = F.rms_norm(X, X.shape[-1:], block.norm_2.weight, 1e-6)
+        parts.append((F.silu(Z @ ffn.gate.weight.T)
+                      * (Z @ ffn.up.weight.T)) @ ffn.down.weight.T)
+    return parts
+
+
+@pytest.mark.parametrize("h_kv", [None, 2, 1])
+def test_the_model_by_heads(h_kv):
+    model, ids = modern(3, h_kv, n_layers=3, base=50.0), torch.tensor(
+        tokens(3, (4,), 7))
     with torch.no_grad():
-        got = block(X)
-    assert got.shape == X.shape
-    assert torch.allclose(got, want, atol=1e-4)     # angles in float32
-    assert not torch.allclose(got, X_1, atol=1e-2)
+        X = sum(stream_by_hand(model, ids, 50.0))
+        want = F.rms_norm(X, (24,), model.norm.weight, 1e-6) @ (
+            model.W_U.weight.T)
+        assert torch.allclose(model(ids), want, atol=1e-4)  # float32 angles
+        later = ids.clone()
+        later[:, 4] = (later[:, 4] + 1) % 11
+        moved = (model(later) - model(ids)).abs().amax(dim=(0, 2))
+    assert moved[:4].max() < 1e-12 and moved[4:].min() > 1e-6
+
+
+@pytest.mark.parametrize("lead, n_layers, h", [((), 1, 4), ((3,), 2, 6),
+                                               ((2, 2), 3, 1)])
+def test_additions_are_the_stream(lead, n_layers, h):
+    model = modern(n_layers, None, h=h, n_layers=n_layers, base=50.0)
+    weights = {name: w.detach().numpy()
+               for name, w in model.named_parameters()}
+    ids = tokens(5, lead, 6)
+    parts = CHAPTER.additions(ids, weights, h, 50.0)
+    flat = torch.tensor(ids.reshape(-1, 6))
+    with torch.no_grad():
+        want = stream_by_hand(model, flat, 50.0)
+    names = ["table", *(f"{b + 1} {part}" for b in range(n_layers) for part in (
+        *(f"head {i}" for i in range(h)), "FFN"))]
+    assert [*parts] == names and len(want) == len(names)
+    for part, right in zip(parts.values(), want, strict=True):
+        assert part.shape == (*ids.shape, 24)
+        assert close(part.reshape(-1, 6, 24), right.numpy(), 1e-9)
+
+
+@pytest.mark.parametrize("h_kv", [None, 2])
+def test_maps_are_the_attention_s(h_kv):
+    model, ids = modern(1, h_kv, base=50.0), torch.tensor(tokens(1, (2,), 5))
+    for block, weights in zip(model.blocks, CHAPTER.attention_maps(
+            model, ids), strict=True):
+        assert weights.shape == (2, 6, 5, 5)
+        assert torch.allclose(weights.sum(-1), torch.ones(2, 6, 5).double())
+        assert weights.triu(1).abs().max() == 0
+        V = torch.zeros(2, block.attention.h_kv, 5, 4).double()
+        assert V.shape[1] == (h_kv or 6)
+    block, att = model.blocks[0], model.blocks[0].attention
+    with torch.no_grad():
+        Z = block.norm_1(model.E[ids])
+        V = att.heads(Z)[2].repeat_interleave(6 // att.h_kv, dim=1)
+        Y = CHAPTER.attention_maps(model, ids)[0] @ V
+        assert torch.allclose(att.W_O(Y.transpose(1, 2).flatten(-2)), att(Z))
+
+
+def test_a_head_switched_off_adds_zeros():
+    model, ids = modern(2, None, base=50.0), tokens(2, (3,), 6)
+    silent = CHAPTER.switched_off(model, 2, 4)
+    before, after = (CHAPTER.additions(ids, {
+        name: w.detach().numpy() for name, w in each.named_parameters()},
+        6, 50.0) for each in (model, silent))
+    assert not after["2 head 4"].any() and before["2 head 4"].any()
+    for name in before:
+        if name not in ("2 head 4", "2 FFN"):
+            assert np.array_equal(before[name], after[name])
+    assert not np.allclose(before["2 FFN"], after["2 FFN"])
+
+
+def test_the_kite_model_is_that_of_the_experiments():
+    torch.manual_seed(5)
+    ours = CHAPTER.Transformer()
+    torch.manual_seed(5)
+    theirs = kite.Transformer()
+    ids = torch.tensor(tokens(1, (2,), 9, 36))
+    for (name, w), (other, v) in zip(ours.named_parameters(),
+                                     theirs.named_parameters(), strict=True):
+        assert name == other and torch.equal(w, v)
+    with torch.no_grad():
+        assert torch.equal(ours(ids), theirs(ids))
+        for a, b in zip(CHAPTER.attention_maps(ours, ids),
+                        kite.attention_maps(theirs, ids), strict=True):
+            assert torch.equal(a, b)
