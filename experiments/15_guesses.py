@@ -25,7 +25,7 @@ def row(k: int, blind: bool = False) -> list[float]:
         table = np.full_like(table, 1 / len(table))
     rng, passes, words, kept = np.random.default_rng(5), 0, 0, 0
     for i in range(100):
-        name = (CHAPTER.WOMEN + CHAPTER.MEN)[i % 8]
+        name = (CHAPTER.KiteWorld.women + CHAPTER.KiteWorld.men)[i % 8]
         counts = CHAPTER.write_by_guesses(model, f"{name} gave", table, k,
                                           rng)[1]
         passes += len(counts)
