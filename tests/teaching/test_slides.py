@@ -147,7 +147,7 @@ def test_metadata_overrule_and_a_sentence_to_keep_joins_a_picture():
     assert f"({figure}.png)\n\n> A token is only a number of a row." in (
         changed(told))
     assert f"({figure}.png)" not in changed(skipped)
-    code = "def merge_pair("                  # else there is no room for it
+    code = "def pre_tokenize("                # else there is no room for it
     dropped = next(cell.id for cell in SEVEN.code if code in cell.source)
     assert code not in source(made(SEVEN))
     assert code in changed(lambda cells, _: cells[dropped].metadata.update(
