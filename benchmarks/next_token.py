@@ -1,15 +1,12 @@
-"""What does the next word cost, with a cache and without? And what does a
-batch cost?
+"""What does the next word cost, with a cache and without?
 
     python -m benchmarks.next_token
 
-Float32, one thread. First the kite model of chapter 13 (with the weights that
-it is born with: a time does not depend on them), after texts of several
-lengths: the whole text again, or one row and the cache. Then one product of
-many rows with a matrix of width 4096, which is larger than the caches of most
-processors: milliseconds of a product, and of a row. Best times of many, taken
-in turns: what disturbs a machine only ever adds time. Nothing here is
-asserted: a time belongs to the machine it was taken on.
+Float32, one thread, the kite model of chapter 13 (with the weights that it is
+born with: a time does not depend on them), after texts of several lengths: the
+whole text again, or one row and the cache. Best times of many, taken in turns:
+what disturbs a machine only ever adds time. Nothing here is asserted: a time
+belongs to the machine it was taken on.
 """
 
 import course.one_thread  # noqa: F401, I001  before torch loads
@@ -23,7 +20,6 @@ from course.chapter import functions
 
 CHAPTER = functions("15")
 LENGTHS = 64, 256, 1024, 2048
-ROWS = 1, 2, 4, 8, 16, 32, 64
 
 
 @torch.no_grad()
@@ -58,27 +54,14 @@ def by_length(repeats: int = 20) -> dict[object, float]:
     return fastest(runs, repeats)
 
 
-def by_rows(width: int = 4096, repeats: int = 20) -> dict[object, float]:
-    """Milliseconds of a product of so many rows with one square matrix."""
-    W = torch.randn(width, width)
-    return fastest({n: lambda X=torch.randn(n, width): X @ W.T for n in ROWS},
-                   repeats)
-
-
 def main() -> None:
-    """Print both tables."""
+    """Print the table."""
     times = by_length()
     print("| milliseconds for a word |",
           " | ".join(f"{n} words" for n in LENGTHS), "|")
     for name in ("everything again", "with the cache"):
         print(f"| {name} |", " | ".join(f"{times[name, n]:.2f}"
                                         for n in LENGTHS), "|", flush=True)
-    times = by_rows()
-    print("\n| rows in a batch |", " | ".join(map(str, ROWS)), "|")
-    print("| milliseconds |",
-          " | ".join(f"{times[n]:.1f}" for n in ROWS), "|")
-    print("| of a row |",
-          " | ".join(f"{times[n] / n:.2f}" for n in ROWS), "|")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ A kite model of 16 blocks, so of 32 parts that add. "as drawn": the first
 weights of chapter 13. "divided": W_O of each attention and the last matrix of
 each feed-forward layer, divided by the root of 32, as GPT-2's paper has it.
 RMS behind the last block and loss before training (200 short stories), and the
-share of right answers in 500 new short stories after 300 steps of chapter 14's
-training, at two learning rates. Seeds 0 to 4.
+share of right answers in 500 new short stories after 300 and after 600 steps of
+a training of 900 on short stories, by chapter 14's loop at the rate 0.002.
+Seeds 0 to 4.
 """
 
 import functools
@@ -18,13 +19,13 @@ from torch.nn import functional as F
 from experiments import kite
 from experiments.experiment import Experiment
 
-BLOCKS, STEPS = 16, 300
+BLOCKS, STEPS, RATE = 16, 900, 0.002
 ONE_QUESTION = {**kite.SHORT, "n_questions": 1}
 FORMS = {"as drawn": 1.0, "divided": 1 / math.sqrt(2 * BLOCKS)}
-FAST, SLOW = 0.004, 0.001
+LOOKS = 300, 600                                    # steps
 ROWS = {f"{measure}, {form}": (measure, form)
         for measure in ("RMS before training", "loss before training",
-                        f"right, rate {FAST}", f"right, rate {SLOW}")
+                        *(f"right after {steps} steps" for steps in LOOKS))
         for form in FORMS}
 
 
@@ -62,25 +63,35 @@ def loss(model: kite.Transformer) -> float:
     return F.cross_entropy(model(ids[:, :-1]).mT, ids[:, 1:]).item()
 
 
-def right(model: kite.Transformer, seed: int, rate: float) -> float:
-    """Share of right answers after the training."""
+@functools.cache
+def right(form: str, seed: int) -> dict[int, float]:
+    """{steps: share of right answers}"""
     torch.set_num_threads(1)
-    kite.train(model, kite.kite_batches(STEPS, 1000 + seed), lr=rate)
-    return kite.right_answers(model, exam()).float().mean().item()
+    model, shares = drawn(form, seed), {}
+
+    def watch(steps: int) -> None:
+        if steps in LOOKS:
+            answers = kite.right_answers(model, exam())
+            shares[steps] = answers.float().mean().item()
+
+    batches = kite.kite_batches(STEPS, 1000 + seed, n_short=STEPS)
+    kite.train(model, batches, lr=RATE, stop=max(LOOKS), watch=watch)
+    return shares
 
 
 def cell(measure: str, form: str, column: int) -> float:
     """One number: the column is the seed."""
-    model = drawn(form, column)
     if measure.startswith("right"):
-        return right(model, column, float(measure.rpartition(" ")[2]))
+        return right(form, column)[int(measure.split()[2])]
+    model = drawn(form, column)
     return rms(model) if measure.startswith("RMS") else loss(model)
 
 
-def rights(table: dict[str, list[float]]) -> list[float]:
-    """All shares of right answers."""
-    return [share for label, row in table.items()
-            if label.startswith("right") for share in row]
+def ahead(table: dict[str, list[float]], steps: int) -> list[float]:
+    """By how much the divided models have more right answers."""
+    drawn, divided = (table[f"right after {steps} steps, {form}"]
+                      for form in FORMS)
+    return [b - a for a, b in zip(drawn, divided, strict=True)]
 
 
 EXPERIMENT = Experiment(
@@ -90,7 +101,7 @@ EXPERIMENT = Experiment(
              *(f"seed {i}" for i in range(5))],
     rows=ROWS, cell=cell, formats=["{:.2f}"] * 5,
     quick="RMS before training, as drawn", quick_column=0, tolerance=0.02,
-    tolerances={label: 0.2 for label in ROWS if label.startswith("right")},
+    tolerances={label: 0.3 for label in ROWS if label.startswith("right")},
     holds={
         "the stream grows": lambda t: min(
             t["RMS before training, as drawn"]) > 4,
@@ -101,5 +112,6 @@ EXPERIMENT = Experiment(
             + t["loss before training, divided"]) and max(
             t["loss before training, as drawn"]
             + t["loss before training, divided"]) < 3.9,
-        "nor does what is learned": lambda t: 0.5 < min(
-            rights(t)) <= max(rights(t)) < 0.6})
+        "nor do 300 steps": lambda t: max(map(abs, ahead(t, 300))) < 0.1,
+        "after 600 neither is always ahead": lambda t: (
+            min(ahead(t, 600)) < -0.05 and max(ahead(t, 600)) > 0.05)})

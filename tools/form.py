@@ -39,7 +39,7 @@ FOLDED = re.compile(
     r"# @title (Check: \S|How we know: \S|Plot|Schematic|"
     r"From earlier chapters|Solution \d|Check \d|Grade \d|"
     r"How comparisons are counted|"
-    r"How an answer is judged|The text)")
+    r"How an answer is judged|The text|The weights)")
 ENDING = "Pitfalls", "Exercises", "Summary", "References"
 MAY_END = "In PyTorch", CLOSING, "Deeper"
 REASON = re.compile(r"\b(because|so that|therefore|although|but|since|however|"
