@@ -72,52 +72,49 @@ def test_a_temperature_that_is_not_positive_is_refused(temperature):
         CHAPTER.sample(np.ones((2, 3)), temperature, np.random.default_rng(0))
 
 
-@rarely
-@given(seeds, few, st.lists(st.integers(1, 4), min_size=1, max_size=5))
-def test_cached_attention_in_any_pieces(seed, h, pieces):
-    rng = np.random.default_rng(seed)
-    n = sum(pieces)
-    X = rng.normal(size=(n, 7))
-    W_Q, W_K = rng.normal(size=(2, h, 7, 5)) / 3
-    W_V, W_O = rng.normal(size=(h, 7, 2)), rng.normal(size=(h, 2, 7))
-    packed = [np.concatenate(W, axis=-1) for W in (W_Q, W_K, W_V)]
-    cache = np.zeros((h, 0, 5)), np.zeros((h, 0, 2))
-    outputs = []
-    for X_new in np.split(X, np.cumsum(pieces)[:-1]):
-        output, cache = CHAPTER.cached_attention(
-            X_new, cache, *packed, np.concatenate(W_O), h)
-        outputs.append(output)
-    Y = pytorch(X @ W_Q, X @ W_K, X @ W_V, is_causal=True)
-    assert np.allclose(np.concatenate(outputs), (Y @ W_O).sum(axis=0))
-    assert np.allclose(cache[0], X @ W_K) and np.allclose(cache[1], X @ W_V)
+def model_of(seed, h, h_kv):
+    torch.manual_seed(seed)
+    return CHAPTER.Transformer(11, 6 * h, h, 3, 16, h_kv=h_kv)
 
 
 @rarely
-@given(seeds, few, st.lists(st.integers(1, 3), min_size=1, max_size=4))
-def test_the_cache_changes_nothing(seed, h, pieces):
-    rng = np.random.default_rng(seed)
-    params = CHAPTER.tiny_params(rng, 11, 6 * h, h, 3)
-    ids = rng.integers(11, size=sum(pieces))
-    caches, got = CHAPTER.empty_caches(params), []
-    assert [K.shape for K, _ in caches] == [(h, 0, 6)] * 3
-    for piece in np.split(ids, np.cumsum(pieces)[:-1]):
-        logits, caches = CHAPTER.next_logits(piece, params, caches)
-        assert logits.shape == (len(piece), 11)
+@given(seeds, st.sampled_from([(1, 1), (2, 1), (4, 2), (3, 3)]),
+       st.lists(st.integers(1, 4), min_size=1, max_size=5))
+def test_the_cache_changes_nothing(seed, sizes, pieces):
+    model = model_of(seed, *sizes)
+    ids = torch.randint(11, (2, sum(pieces)))
+    caches, got = CHAPTER.empty_caches(model, 2), []
+    assert [K.shape for K, _ in caches] == [(2, sizes[1], 0, 6)] * 3
+    for piece in ids.split(pieces, dim=1):
+        logits, caches = CHAPTER.next_logits(model, piece, caches)
+        assert logits.shape == (2, piece.shape[1], 11)
         got.append(logits)
-    want = CHAPTER.transformer(ids, params)
-    assert abs(np.concatenate(got) - want).max() < 1e-10 * abs(want).max()
-    assert all(K.shape[1] == V.shape[1] == len(ids) for K, V in caches)
+    want = model(ids).detach()
+    assert torch.allclose(torch.cat(got, dim=1), want, rtol=0,
+                          atol=1e-4 * float(want.abs().max()))
+    assert all(K.shape[2] == V.shape[2] == ids.shape[1] for K, V in caches)
 
 
 def test_next_logits_leaves_the_cache_as_it_was():
-    params = CHAPTER.tiny_params(np.random.default_rng(8), 11, n_max=9)
-    _, caches = CHAPTER.next_logits([1, 2, 3, 4], params,
-                                    CHAPTER.empty_caches(params))
-    first, _ = CHAPTER.next_logits([1], params, caches)
-    again, _ = CHAPTER.next_logits([1], params, caches)
-    assert np.array_equal(first, again)
-    with pytest.raises(ValueError):                 # no position is left
-        CHAPTER.next_logits([1], params, [(np.zeros((3, 9, 4)),) * 2] * 2)
+    model = model_of(8, 2, 1)
+    _, caches = CHAPTER.next_logits(model, torch.tensor([[1, 2, 3, 4]]),
+                                    CHAPTER.empty_caches(model))
+    first, _ = CHAPTER.next_logits(model, torch.tensor([[1]]), caches)
+    again, _ = CHAPTER.next_logits(model, torch.tensor([[1]]), caches)
+    assert torch.equal(first, again)
+
+
+def test_guesses_leave_the_distribution_of_the_next_word():
+    model, rng = model_of(3, 2, 2), np.random.default_rng(0)
+    table = rng.dirichlet(np.full(11, 0.5), size=(11, 11))
+    _, caches = CHAPTER.next_logits(model, torch.tensor([[4]]),
+                                    CHAPTER.empty_caches(model))
+    drawn = [CHAPTER.guess_and_verify(model, [4, 5], caches, table, 1, rng)[0]
+             for _ in range(2000)]
+    want = model(torch.tensor([[4, 5]]))[0, -1].softmax(-1).detach().numpy()
+    got = np.bincount([ids[2] for ids in drawn], minlength=11) / 2000
+    assert abs(got - want).max() < 0.05
+    assert {len(ids) for ids in drawn} == {3, 4}
 
 
 @rarely

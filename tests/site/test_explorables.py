@@ -96,15 +96,15 @@ def rotation():
 
 
 def sampling():
-    chapter, (logits, steep, flat) = functions("15"), own("sampling").values()
-    rows = {"four tokens, by hand": np.exp(logits) / np.exp(logits).sum(),
-            "peaked": steep, "flat": flat}
+    chapter, (coin, either, sure) = functions("15"), own("sampling").values()
+    rows = {"Anna gave ...": coin, "... Tom gave Eva ...": either,
+            "... who has the kite?": sure}
     for (name, row), T, (k, p) in product(rows.items(), (0.5, 1, 2), (
             (1, 0.8), (2, 0.65), (3, 0.8), (4, 0.85))):
         scores = np.log(row) / T
         by_p, by_k = (np.isfinite(kept).sum() for kept in (
             chapter.keep_top_p(scores, p), chapter.keep_top_k(scores, k)))
-        yield ({"distribution": name, "temperature T": T, "top-k: k": k,
+        yield ({"behind": name, "temperature T": T, "top-k: k": k,
                 "top-p: p": p},
                [*np.exp(scores) / np.exp(scores).sum(), by_p, p, by_k, k])
 

@@ -65,12 +65,12 @@ EXPLORABLES = {
         (("rope-run", "q"), ("rope-run", "k")))],
     "book/15_generation_and_caches": [Explorable(
         "sampling", "sample-figure", "Temperature, top-k and top-p",
-        "raise the temperature from 0.5 to 2, then do the same with the "
-        "peaked and the flat distribution.",
-        "top-k keeps the same number of tokens, and top-p keeps more and "
-        "more of them.",
-        (("sample-run", "logits"), ("sample-figure", "steep"),
-         ("sample-figure", "flat")))],
+        "raise the temperature from 0.5 to 2 after *Anna gave*, then do the "
+        "same at the other two places.",
+        "top-k keeps the same number of words, and top-p keeps more and more "
+        "of them. Eva stays alone for longest.",
+        (("sample-figure", "coin"), ("sample-figure", "either"),
+         ("sample-figure", "sure")))],
     "book/22_does_it_pay": [Explorable(
         "units", "gantt", "Two units at work, for several tokens",
         "put more tokens in line. Then, with 8 tokens, set C to 1.",
@@ -99,7 +99,8 @@ def evaluate(notebook: NotebookNode, cell: str, name: str) -> list | float:
     code = {each.id: ast.parse(each.source).body for each in notebook.cells
             if each.cell_type == "code"}
     functions = [node for body in code.values() for node in body
-                 if isinstance(node, ast.FunctionDef)]
+                 if isinstance(node, ast.FunctionDef)
+                 and not node.decorator_list]       # these need torch
     scope = {"np": np}
     exec(compile(ast.Module(functions + assignments(code[cell], name), []),
                  cell, "exec"), scope)

@@ -2,9 +2,9 @@
 // top-p keep of them.
 explorable("sampling", ({ numbers, picture, slider, choice }) => {
   const ROWS = {
-    "four tokens, by hand": softmax(numbers.logits),
-    peaked: numbers.steep,
-    flat: numbers.flat,
+    "Anna gave ...": numbers.coin,
+    "... Tom gave Eva ...": numbers.either,
+    "... who has the kite?": numbers.sure,
   }
   const LEFT = 34, BOTTOM = 172, WIDE = 296, HIGH = 150
 
@@ -27,7 +27,7 @@ explorable("sampling", ({ numbers, picture, slider, choice }) => {
     label: words(LEFT + WIDE, 46 + 36 * i, "", { "text-anchor": "end" }),
     y: 54 + 36 * i,
   }))
-  picture(340, 190, "A bar for the probability of each token, sorted. Above " +
+  picture(340, 190, "A bar for the probability of each of ten words, sorted. Above " +
     "them, a line over the tokens that top-p keeps, and one over those that " +
     "top-k keeps.",
   draw("path", { class: "line faint",
@@ -37,7 +37,7 @@ explorable("sampling", ({ numbers, picture, slider, choice }) => {
   words(LEFT, 12, "probability"),
   bars, ...rules.flatMap(rule => [rule.line, rule.label]))
 
-  const row = choice("distribution", Object.keys(ROWS))
+  const row = choice("behind", Object.keys(ROWS))
   const two = value => value.toFixed(2)
   const T = slider("temperature T", [0.1, 3, 0.1], 1, value => value.toFixed(1))
   const k = slider("top-k: k", [1, 10, 1], 3)
