@@ -54,16 +54,19 @@ EXPERIMENT = Experiment(
     row=row, formats=["{:.0f}"] + ["{:.2f}"] * 5,
     quick="nothing", tolerance=0.01,
     holds={
-        "whole models answer more than nine of ten":
+        "whole models answer nine of ten":
             lambda table: table["nothing"][1] > 0.9,
         "without attention or mask: one of eight names, as a guess":
             lambda table: max(max(table[part][1:5])
                               for part in ("attention", "mask")) < 0.16,
         "one block: as good as the last name":
             lambda table: max(table["one of two blocks"][1:5]) < 0.45,
-        "one wide head, no norms, no residual connections: nine of ten":
-            lambda table: min(table[part][2] for part in (
-                "three of four heads", "norms", "residual connections")) > 0.9,
-        "positions are missed more than feed-forward layers":
-            lambda table: table["positions"][2]
-            < table["feed-forward layers"][2] < table["nothing"][2] - 0.1})
+        "one wide head, no norms: nine of ten at the rate 0.004":
+            lambda table: min(table[part][1] for part in (
+                "three of four heads", "norms")) > 0.9,
+        "without positions not more than six of ten":
+            lambda table: max(table["positions"][1:5]) < 0.6,
+        "without feed-forward layers and without residual connections it"
+        " depends on the seed":
+            lambda table: min(table[part][3] - table[part][1] for part in (
+                "feed-forward layers", "residual connections")) > 0.2})
