@@ -105,7 +105,7 @@ def test_training_is_that_of_the_kite_model():
     theirs = kite.train(models[1], whole, stop=12)
     assert ours == pytest.approx(theirs, rel=1e-3)
     fresh = torch.tensor(kite.word_ids(kite.stories(300, 7)))
-    assert torch.equal(CHAPTER.right_answers(models[0], fresh),
+    assert torch.equal(CHAPTER.answers_right(models[0], fresh),
                        kite.right_answers(models[0], fresh))
 
 
@@ -221,12 +221,14 @@ def test_the_figures_draw_the_tables():
 
 
 def test_the_curve_is_the_committed_one():
-    curve = json.loads(kite.WEIGHTS.with_name("kite_curve.json").read_text())
+    path = kite.WEIGHTS.with_name("kite_curve.json")
+    curve = json.loads(path.read_text("utf-8"))
     assert in_the_cell("curve-figure", "right") == curve["right"]
 
 
 def test_the_chapter_prints_the_table_of_the_kite_model():
-    table = Table.parse(kite.WEIGHTS.with_name("kite_model.md").read_text())
+    path = kite.WEIGHTS.with_name("kite_model.md")
+    table = Table.parse(path.read_text("utf-8"))
     assert {*table.lines} <= {*chapter("14").prose.splitlines()}
 
 
