@@ -20,7 +20,7 @@ def row(k: int, blind: bool = False) -> list[float]:
     model = CHAPTER.Transformer()
     model.load_state_dict({name: torch.tensor(w) for name, w
                            in CHAPTER.kite_weights().items()})
-    table = CHAPTER.pair_table(CHAPTER.stories(2000, seed=1))
+    table = CHAPTER.pair_table(CHAPTER.kite_stories(2000, seed=1))
     if blind:
         table = np.full_like(table, 1 / len(table))
     rng, passes, words, kept = np.random.default_rng(5), 0, 0, 0

@@ -28,7 +28,7 @@ from experiments.experiment import Experiment, Table  # noqa: E402
 RUNS = Path(__file__).with_suffix(".jsonl")
 FOUR = kite.WEIGHTS.with_suffix(".md")
 SEEDS = range(5)
-HELD_OUT = torch.tensor(kite.word_ids(kite.stories(2000, seed=99)))
+HELD_OUT = torch.tensor(kite.word_ids(kite.kite_stories(2000, seed=99)))
 
 
 def right(model: torch.nn.Module) -> float:

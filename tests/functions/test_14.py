@@ -1,6 +1,8 @@
 """Chapter 14's functions against PyTorch's layers, loops and closed forms."""
 
 import ast
+import json
+import random
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -11,74 +13,20 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 from torch.nn import functional as F
 
 from course.chapter import chapter, functions
-from experiments.experiment import read_table
+from experiments import kite, kite_best, kite_parts
+from experiments.experiment import Table, load, read_table
 from tests.support.scenes import FORGED, SCENE, pass_for_the_play
-from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
 CHAPTER = functions("14")
 rarely = settings(deadline=None, max_examples=25)
-seeds, few = st.integers(0, 10**6), st.integers(1, 3)
-leads = st.sampled_from([(), (1,), (4,), (2, 3)])
-PARTS = ("token", "position", "attention 1", "FFN 1", "attention 2", "FFN 2")
-
-
-def close(ours, want, bound=1e-11):
-    return abs(ours - want).max() <= bound * abs(want).max()
+seeds = st.integers(0, 10**6)
 
 
 def tokens(seed, lead, n, n_vocab=11):
     return np.random.default_rng(seed).integers(n_vocab, size=(*lead, n))
-
-
-def torch_model(n_layers=3, **kwargs):
-    """A TorchTransformer whose gains and biases are random too."""
-    torch.manual_seed(n_layers)
-    model = CHAPTER.TorchTransformer(n_layers=n_layers, std=1, n_vocab=6,
-                                     n_max=8, d_model=12, h=3, d_ff=20,
-                                     **kwargs).double()
-    for module in model.modules():
-        if isinstance(module, nn.LayerNorm):
-            nn.init.normal_(module.weight)
-            nn.init.normal_(module.bias)
-    return model
-
-
-@rarely
-@given(seeds, leads, st.integers(1, 9), few)
-def test_updates_are_steps_of_the_stream(seed, lead, n, h):
-    params, ids = draw(seed, h), tokens(seed, lead, n)
-    terms = CHAPTER.updates(ids, params)
-    assert tuple(terms) == PARTS
-    assert np.array_equal(terms["token"], params["E"][ids])
-    assert np.array_equal(terms["token"] + terms["position"],
-                          params["E"][ids] + params["P"][:n])
-    stream, mask = stream_by_torch(ids, params, True), np.tri(n, dtype=bool)
-    for i, layer in enumerate(params["layers"]):
-        W_1, b_1, W_2, b_2 = layer["ffn"]
-        silent = {**layer, "ffn": (W_1, b_1, 0 * W_2, 0 * b_2)}
-        half = oracle(stream[i], silent, True, mask)
-        assert close(half, stream[i] + terms[f"attention {i + 1}"])
-        assert close(stream[i + 1], half + terms[f"FFN {i + 1}"])
-
-
-@rarely
-@given(seeds, st.integers(1, 9))
-def test_contributions_add_up_to_the_logits(seed, n):
-    params, ids = draw(seed), tokens(seed, (3,), n)
-    terms = CHAPTER.updates(ids, params)
-    votes = CHAPTER.contributions(terms, params)
-    want = CHAPTER.transformer(ids, params) - params["norm"][1] @ params["W_U"]
-    want = want - want.mean(axis=-1, keepdims=True)
-    assert close(sum(votes.values()), want, 1e-10)
-    assert not close(sum(list(votes.values())[:-1]), want, 1e-3)
-    louder = {**terms, "none": np.zeros_like(terms["token"])}
-    assert not CHAPTER.contributions(louder, params)["none"].any()
-    for vote in votes.values():
-        assert abs(vote.mean(axis=-1)).max() < 1e-9
 
 
 def test_loss_on_shifts_by_one():
@@ -115,33 +63,98 @@ def test_schedule_climbs_and_falls(warm_up):
 def test_train_is_pytorchs_own_schedule(warm_up):
     """Against torch's LambdaLR, and clipping by hand."""
     torch.manual_seed(0)
-    ours = CHAPTER.TorchTransformer(std=1.0, d_model=4, d_ff=4)
-    theirs = CHAPTER.TorchTransformer(std=1.0, d_model=4, d_ff=4)
+    shape = {"d_model": 8, "h": 2, "d_ff": 12}
+    ours, theirs = (CHAPTER.Transformer(**shape) for _ in range(2))
     theirs.load_state_dict(ours.state_dict())
     for model in (ours, theirs):
-        model.P.requires_grad_(False)
-    batches = CHAPTER.streams(6, seed=3)
-    losses = CHAPTER.train(ours, batches, lr=0.1, warm_up=warm_up)
+        model.E.requires_grad_(False)
+    batches = CHAPTER.kite_batches(6, seed=3)
+    losses = CHAPTER.train(ours, batches, lr=0.01, warm_up=warm_up)
     weights = [w for w in theirs.parameters() if w.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=0.1, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW(weights, lr=0.01, betas=(0.9, 0.98))
     rates = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: CHAPTER.schedule(step, 6, warm_up)
         if step < 6 else 0)
-    clipped = 0
     for loss, ids in zip(losses, batches, strict=True):
         now = F.cross_entropy(theirs(ids[:, :-1]).mT, ids[:, 1:])
-        assert loss == pytest.approx(now.item(), rel=1e-4)
+        assert loss == pytest.approx(now.item(), rel=1e-3)
         optimizer.zero_grad()
         now.backward()
         norm = sum(w.grad.square().sum() for w in weights).sqrt()
-        clipped += norm > 1
         for w in weights:
             w.grad *= min(1, 1 / norm)
         optimizer.step()
         rates.step()
-    assert clipped                                  # else it tests nothing
     for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert torch.allclose(a, b, rtol=1e-3, atol=1e-4)
+        assert torch.allclose(a, b, rtol=1e-2, atol=1e-3)
+
+
+def test_training_is_that_of_the_kite_model():
+    """The chapter's loop, loss and batches, against experiments/kite.py."""
+    batches = CHAPTER.kite_batches(12, seed=1004)
+    for ours, theirs in zip(batches, kite.kite_batches(12, 1004),
+                            strict=True):
+        assert torch.equal(ours, theirs)
+    models = []
+    for module in (CHAPTER, kite):
+        torch.manual_seed(4)
+        models.append(module.Transformer())
+    ours = CHAPTER.train(models[0], batches, kite.RATE, 50,
+                         CHAPTER.answer_loss, steps=2600)
+    whole = [*batches, *[batches[0]] * 2588]
+    theirs = kite.train(models[1], whole, stop=12)
+    assert ours == pytest.approx(theirs, rel=1e-3)
+    fresh = torch.tensor(kite.word_ids(kite.kite_stories(300, 7)))
+    assert torch.equal(CHAPTER.answers_right(models[0], fresh),
+                       kite.right_answers(models[0], fresh))
+
+
+def test_without_attention_or_mask_a_model_guesses():
+    """The verdict of 14_parts.py, after 60 steps."""
+    fresh = torch.tensor(kite.word_ids(kite.kite_stories(400, 99)))
+    for edit in (kite_parts.without_attention, kite_parts.without_mask):
+        torch.manual_seed(0)
+        model = kite.Transformer()
+        edit(model)
+        kite.train(model, kite.kite_batches(60, 1000))
+        assert kite.right_answers(model, fresh).float().mean() < 0.2
+
+
+TALE = (
+    "Anna gave Tom a kite . he thanked her for it . Tom gave the kite to Anna "
+    ". she thanked him for it . Leo gave Eva a drum . Anna gave Eva the kite "
+    ". then Tom gave Max a book . then Eva gave the drum to Leo . Leo gave the "
+    "drum to Max . who has the kite? Eva . <end>").split()
+
+
+def test_the_best_reader_knows_what_can_be_known():
+    chances = kite_best.best(TALE)
+    assert len(chances) == len(TALE) == 66
+    assert all(abs(sum(these.values()) - 1) < 1e-9 for these in chances)
+    assert chances[-3] == {"Eva": 1.0}
+    to = TALE.index("to")
+    assert sorted(chances[to + 1].values()) == pytest.approx([1 / 7] * 7)
+    assert "Tom" not in chances[to + 1]             # he gives
+    with pytest.raises(ValueError, match="'Zoe' for one of"):
+        kite_best.best([*TALE[:-3], "Zoe", *TALE[-2:]])
+
+
+def test_the_best_reader_is_as_sure_as_the_stories_are():
+    """What it calls p happens in a share p of the cases."""
+    rng, said, came = random.Random(8), [], []
+    for _ in range(300):
+        words = kite.story(rng, n_questions=rng.randint(1, 4))
+        for chances, word in zip(kite_best.best(words), words, strict=True):
+            for each, p in chances.items():
+                said.append(p)
+                came.append(each == word)
+    said, came = np.array(said), np.array(came)
+    for low, high in ((0, 0.1), (0.1, 0.2), (0.2, 0.4), (0.4, 0.7), (0.7, 1)):
+        these = (said > low) & (said <= high) & (said < 1)
+        assert came[these].mean() == pytest.approx(said[these].mean(), abs=0.02)
+    assert came[said == 1].all()
+    costs = [kite_best.lowest_losses(words) for words in kite.kite_stories(9, 4)]
+    assert 0.4 < np.mean(costs) < 0.8
 
 
 @rarely
@@ -163,7 +176,8 @@ def test_adamw_is_pytorchs(seed, decay, lr):
 def test_losses_at_by_a_loop():
     """Position by position, with dropout off."""
     torch.manual_seed(0)
-    model = CHAPTER.TorchTransformer(wire=CHAPTER.WithDropout(0.5))
+    model = torch.nn.Sequential(CHAPTER.Transformer(n_vocab=7),
+                                torch.nn.Dropout(0.5))
     ids = torch.tensor(tokens(0, (5,), 9, 7))
     got = CHAPTER.losses_at(model.train(), ids)
     log_p = model.eval()(ids[:, :-1]).log_softmax(dim=-1)
@@ -172,81 +186,9 @@ def test_losses_at_by_a_loop():
     assert got.tolist() == pytest.approx(want, rel=1e-5)
 
 
-def test_streams_are_batches_of_noisy_sums():
-    got = CHAPTER.streams(4, seed=5)
-    want = CHAPTER.noisy_sums(128, 17, np.random.default_rng(5))
-    assert got.shape == (4, 32, 17)
-    assert np.array_equal(got.reshape(128, 17), want)
-
-
-def test_dropout_is_off_in_evaluation():
-    wire, X = CHAPTER.WithDropout(0.25), torch.ones(4000)
-    dropped = wire(X, lambda Z: 3 * Z, lambda Z: Z)
-    assert set(dropped.tolist()) == {1.0, 5.0}      # 1 + 0 or 1 + 3 / 0.75
-    assert dropped.mean().item() == pytest.approx(4, abs=0.15)
-    assert (wire.eval()(X, lambda Z: 3 * Z, lambda Z: Z) == 4).all()
-
-
-def test_share_of_sums_by_a_loop():
-    ids = np.random.default_rng(4).integers(7, size=(30, 9))
-    sums = [(row[t - 1] + row[t - 2]) % 7 == row[t]
-            for row in ids for t in range(2, 9)]
-    assert CHAPTER.share_of_sums(ids) == pytest.approx(np.mean(sums))
-
-
-def test_greedy_appends_the_favourite():
-    """A model that loves the number one above the last."""
-    def next_up(ids):
-        return F.one_hot((ids + 1) % 7, 7).double()
-
-    got = CHAPTER.greedy(next_up, torch.tensor([[3, 5], [0, 1]]), 6)
-    assert got.tolist() == [[3, 5, 6, 0, 1, 2], [0, 1, 2, 3, 4, 5]]
-
-
-@pytest.mark.parametrize("edit, want", [
-    ("without_attention", lambda X, a, f: X + f(X)),
-    ("without_ffn", lambda X, a, f: X + a(X)),
-    ("without_residual", lambda X, a, f: f(a(X)))])
-def test_edits_take_away_what_they_say(edit, want):
-    model, X = torch_model(1), torch.randn(2, 5, 12, dtype=torch.float64)
-    [block] = model.blocks
-    hidden = ~torch.ones(5, 5, dtype=torch.bool).tril()
-
-    def look(X):
-        X = block.norm_1(X)
-        return block.attention(X, X, X, attn_mask=hidden)[0]
-
-    def think(X):
-        return block.ffn(block.norm_2(X))
-
-    whole = block(X, hidden)
-    getattr(CHAPTER, edit)(model)
-    assert torch.allclose(block(X, hidden), want(X, look, think))
-    assert not torch.allclose(block(X, hidden), whole, atol=1e-2)
-
-
-def test_without_norm_nothing_is_normalized():
-    model, ids = torch_model(1), torch.tensor([[0, 3, 5]])
-    CHAPTER.without_norm(model)
-    [block] = model.blocks
-    X = model.E[ids] + model.P[:3]
-    X = X + block.look(X, model.mask[:3, :3])
-    assert torch.allclose(model(ids), (X + block.ffn(X)) @ model.E.T)
-
-
-def test_without_positions_they_stay_away():
-    model = torch_model(1)
-    CHAPTER.without_positions(model)
-    assert not model.P.any() and not model.P.requires_grad
-
-
-def test_deep_models_have_a_last_norm_where_they_need_one():
-    before = CHAPTER.deep_model(CHAPTER.pre_norm, 4)
-    after = CHAPTER.deep_model(CHAPTER.post_norm, 4)
-    assert len(before.blocks) == len(after.blocks) == 3
-    assert isinstance(before.norm, nn.LayerNorm)
-    assert isinstance(after.norm, nn.Identity)
-    assert torch.equal(before.E, after.E)           # the same start
+def test_nothing_adds_zeros():
+    X = torch.randn(2, 3, 4)
+    assert torch.equal(CHAPTER.Nothing()(X), torch.zeros(2, 3, 4))
 
 
 def in_the_cell(name, target):
@@ -258,20 +200,43 @@ def in_the_cell(name, target):
                 and getattr(node.targets[0], "id", "") == target)
 
 
-def test_the_figure_of_the_ablation_draws_the_table():
-    drawn = in_the_cell("ablation-figure", "rows")
-    assert drawn == {name: (*row[:3], *row[4:]) for name, row
-                     in read_table("14_ablation").numbers.items()}
+def test_the_figures_draw_the_tables():
+    floor = read_table("14_floor").numbers
+    drawn = in_the_cell("leak-figure", "rows")
+    assert {label.replace("*", ""): (*row[1:],) for label, row
+            in floor.items() if label != "all words"} == drawn
+    parts = read_table("14_parts").numbers
+    assert in_the_cell("parts-figure", "shares") == {
+        label: (*row[1:4],) for label, row in parts.items()}
+    starts = read_table("14_warm_up").numbers
+    ends = in_the_cell("warm-figure", "ends")
+    for name, label in (("no warm-up", "no warm-up"), ("warm-up", "warm-up"),
+                        ("only the means", "only the means warm up")):
+        assert ends[name][0] == starts[f"{label}, 300"]
+        assert ends[name][1] == starts.get(f"{label}, 1200", [])
+    lengths = in_the_cell("warm-figure", "lengths")
+    for name, found in lengths.items():
+        assert found[0] == pytest.approx(np.median(
+            starts[f"{name}: length of the first step"]), abs=0.001)
 
 
-def test_the_figure_of_the_warm_up_draws_the_table():
-    drawn = in_the_cell("warm-figure", "ends")
-    stored = read_table("14_warm_up").numbers
-    for name, (without, with_it) in drawn.items():
-        norm, rate = name.split("-norm, ")
-        assert without == stored[f"{norm}, {rate}, none"]
-        assert with_it == stored[f"{norm}, {rate}, 100"]
-    assert 2 * len(drawn) == len(stored)
+def test_the_curve_is_the_committed_one():
+    path = kite.WEIGHTS.with_name("kite_curve.json")
+    curve = json.loads(path.read_text("utf-8"))
+    assert in_the_cell("curve-figure", "right") == curve["right"]
+
+
+def test_the_chapter_prints_the_table_of_the_kite_model():
+    path = kite.WEIGHTS.with_name("kite_model.md")
+    table = Table.parse(path.read_text("utf-8"))
+    assert {*table.lines} <= {*chapter("14").prose.splitlines()}
+
+
+def test_kinds_are_those_of_the_experiment():
+    kinds = load("14_floor").kinds(TALE)
+    names = in_the_cell("leak-figure", "rows")
+    assert len(kinds) == 65
+    assert {kind.replace("*", "") for kind in kinds} == {*names}
 
 
 # the text
