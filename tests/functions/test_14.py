@@ -153,7 +153,8 @@ def test_the_best_reader_is_as_sure_as_the_stories_are():
         these = (said > low) & (said <= high) & (said < 1)
         assert came[these].mean() == pytest.approx(said[these].mean(), abs=0.02)
     assert came[said == 1].all()
-    costs = [kite_best.lowest_losses(words) for words in kite.kite_stories(9, 4)]
+    costs = [kite_best.lowest_losses(words)
+             for words in kite.kite_stories(9, 4)]
     assert 0.4 < np.mean(costs) < 0.8
 
 
