@@ -67,5 +67,7 @@ EXPERIMENT = Experiment(
         "seed 2": lambda table: route(table["seed 2"]) == "---x-x-xx",
         "seeds 3, 4": lambda table: {route(table[f"seed {s}"])
                                      for s in (3, 4)} == {"-x-----xx"},
+        "both closed: above 1.4": lambda table: min(
+            table[f"seed {s}"][7] for s in (0, 3, 4)) > 1.4,
         "3.49": lambda table: table["seed 0"][8] == 3.49,
         "3.67": lambda table: table["seed 1"][4] == 3.67})
