@@ -12,7 +12,7 @@ from tests.site.browsing import PAGES, load_axe, violations
 
 HERE = Path(__file__).parent
 SCRIPT = "_static/search.js"
-# Of the 40 terms; an opening may say a term before its section does.
+# Of the terms; an opening may say a term before its section does.
 PAGE_FIRST, SECTION_FIRST = 38, 36
 SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
 
@@ -32,7 +32,7 @@ def finder(site, browser):
 def test_search_ranks_the_section_that_explains_a_term_first(finder):
     with (HERE / "search_terms.csv").open(encoding="utf-8") as lines:
         rows = [*csv.DictReader(lines)]
-    assert len({row["term"] for row in rows}) == len(rows) == 40
+    assert len({row["term"] for row in rows}) == len(rows) >= 40
     first = {row["term"]: finder.find(row["term"])[0] for row in rows}
     pages = {row["term"]: f"book/{row['page']}.html" for row in rows}
     right = {row["term"]: f"{pages[row['term']]}#{row['section']}"

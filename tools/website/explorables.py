@@ -70,7 +70,7 @@ EXPLORABLES = {
         "top-k keeps the same number of words, and top-p keeps more and more "
         "of them. Eva stays alone for longest.",
         (("sample-figure", "coin"), ("sample-figure", "either"),
-         ("sample-figure", "sure")))],
+         ("sample-figure", "sure")), behind="sample-check")],
     "book/22_does_it_pay": [Explorable(
         "units", "gantt", "Two units at work, for several tokens",
         "put more tokens in line. Then, with 8 tokens, set C to 1.",
