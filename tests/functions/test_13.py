@@ -11,7 +11,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.chapter import functions
-from experiments import kite
 from tests.support.torch_oracle import draw, oracle, stream_by_torch
 
 CHAPTER = functions("13")
@@ -310,17 +309,30 @@ def test_a_head_switched_off_adds_zeros():
     assert not np.allclose(before["2 FFN"], after["2 FFN"])
 
 
-def test_the_kite_model_is_that_of_the_experiments():
+@pytest.mark.parametrize("h_kv", [None, 2, 1])
+def test_attention_maps_are_what_the_layers_use(h_kv):
     torch.manual_seed(5)
-    ours = CHAPTER.Transformer()
-    torch.manual_seed(5)
-    theirs = kite.Transformer()
+    model = CHAPTER.Transformer(d_model=48, h=4, h_kv=h_kv)
     ids = torch.tensor(tokens(1, (2,), 9, 36))
-    for (name, w), (other, v) in zip(ours.named_parameters(),
-                                     theirs.named_parameters(), strict=True):
-        assert name == other and torch.equal(w, v)
     with torch.no_grad():
-        assert torch.equal(ours(ids), theirs(ids))
-        for a, b in zip(CHAPTER.attention_maps(ours, ids),
-                        kite.attention_maps(theirs, ids), strict=True):
-            assert torch.equal(a, b)
+        X = model.E[ids]
+        maps = CHAPTER.attention_maps(model, ids)
+        for block, weights in zip(model.blocks, maps, strict=True):
+            assert torch.equal(weights, weights.tril())     # causal
+            Z = block.norm_1(X)
+            V = block.attention.heads(Z)[2]
+            V = V.repeat_interleave(4 // V.shape[1], dim=1)
+            Y = block.attention.W_O((weights @ V).transpose(1, 2).flatten(-2))
+            assert torch.allclose(Y, block.attention(Z), atol=1e-5)
+            X = block(X)
+
+
+def test_first_weights_of_the_kite_model():
+    """E has the standard deviation 0.3; W_V and W_O are PyTorch's, doubled."""
+    torch.manual_seed(5)
+    model = CHAPTER.Transformer()
+    assert model.E.std().item() == pytest.approx(0.3, rel=0.1)
+    for block in model.blocks:
+        for name, factor in (("W_Q", 1), ("W_K", 1), ("W_V", 2), ("W_O", 2)):
+            largest = getattr(block.attention, name).weight.abs().max().item()
+            assert largest == pytest.approx(factor / 48 ** 0.5, rel=0.02)

@@ -90,23 +90,44 @@ def test_train_is_pytorchs_own_schedule(warm_up):
 
 
 def test_training_is_that_of_the_kite_model():
-    """The chapter's loop, loss and batches, against experiments/kite.py."""
+    """The chapter's loop against that of experiments/kite.py, which watches."""
     batches = CHAPTER.kite_batches(12, seed=1004)
-    for ours, theirs in zip(batches, kite.kite_batches(12, 1004),
-                            strict=True):
-        assert torch.equal(ours, theirs)
+    assert {batch.shape for batch in batches} == {(32, 33)}     # three gifts
     models = []
-    for module in (CHAPTER, kite):
+    for _ in range(2):
         torch.manual_seed(4)
-        models.append(module.Transformer())
+        models.append(kite.Transformer())
     ours = CHAPTER.train(models[0], batches, kite.RATE, 50,
                          CHAPTER.answer_loss, steps=2600)
     whole = [*batches, *[batches[0]] * 2588]
     theirs = kite.train(models[1], whole, stop=12)
     assert ours == pytest.approx(theirs, rel=1e-3)
-    fresh = torch.tensor(kite.word_ids(kite.kite_stories(300, 7)))
-    assert torch.equal(CHAPTER.answers_right(models[0], fresh),
-                       kite.right_answers(models[0], fresh))
+    for a, b in zip(*(model.parameters() for model in models), strict=True):
+        assert torch.allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
+def test_batches_of_stories():
+    batches = CHAPTER.kite_batches(30, seed=7, n_short=2)
+    assert [batch.shape[1] for batch in batches[:2]] == [33, 33]
+    asked = {(batch.shape[1] - 60) // 6 for batch in batches[2:]}
+    assert asked == {1, 2, 3, 4}                    # questions in a story
+    stories = {tuple(row.tolist()) for batch in batches for row in batch}
+    assert len(stories) == 32 * 30
+    again = CHAPTER.kite_batches(30, seed=7, n_short=2)
+    other = CHAPTER.kite_batches(30, seed=8, n_short=2)
+    assert all(map(torch.equal, batches, again))
+    assert not torch.equal(batches[0], other[0])
+
+
+def test_answers_right_reads_the_word_behind_the_question():
+    texts = kite.kite_stories(300, 7)
+    fresh = torch.tensor(kite.word_ids(texts))
+    with torch.no_grad():                           # a model of one answer
+        oracle = torch.nn.Embedding(36, 36).requires_grad_(False)
+        oracle.weight.zero_()[:, kite.KiteWorld.ids["Eva"]] = 1
+    assert CHAPTER.answers_right(oracle, fresh).tolist() == [
+        words[-3] == "Eva" for words in texts]
+
 
 
 def test_without_attention_or_mask_a_model_guesses():
