@@ -106,6 +106,17 @@ def tight(mean):
             return True
 
 
+@pytest.mark.parametrize("first, where", [
+    ("X + 1", ["line 1"]),              # a new array from line 2 on
+    ("X.T", ["line 1", "line 2"]),      # still the input
+])
+def test_only_an_input_is_overwritten(first, where):
+    body = f"X = {first}\nX = X * 2\nreturn X"
+    said = [what for what in mutants(body, ("X",)).values()
+            if what.endswith("overwritten")]
+    assert said == [f"{line}: an input overwritten" for line in where]
+
+
 def test_a_loose_check_is_found_and_a_tight_one_is_not():
     holes = {row[1] for row in battery.tried(Toy(loose))
              if row[2] == "accepted"}

@@ -144,14 +144,37 @@ def changes(node):
         yield "no index", node.value
 
 
-def statements(node, arguments):
-    """(what, replacements) for one statement: dropped, or done in place."""
+def made_anew(body):
+    """{line: names} that a sum or product above it, outside any loop or
+    branch, has bound to an array of the answer's own."""
+    names, found = set(), {}
+    for statement in body:
+        inside = isinstance(statement, ast.FunctionDef)
+        found.update(dict.fromkeys(
+            range(statement.lineno, statement.end_lineno + 1),
+            set() if inside else set(names)))
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    (names.add if isinstance(statement.value, ast.BinOp)
+                     else names.discard)(target.id)
+    return found
+
+
+def statements(node, arguments, own=()):
+    """(what, replacements) for one statement: dropped, or done in place.
+
+    own: names that hold new arrays here; what is overwritten there was no
+    input.
+    """
     if isinstance(node, ast.Return | ast.FunctionDef | ast.Import):
         return
     yield "a line dropped", [ast.Pass()]
     if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
         return
     [target], value = node.targets, node.value
+    if getattr(target, "id", None) in own:
+        return
     if isinstance(target, ast.Name) and target.id in arguments:
         place = ast.Subscript(ast.Name(target.id, ast.Load()),
                               ast.Constant(...), ast.Store())
@@ -187,10 +210,11 @@ def mutants(body, arguments):
     tree = ast.parse("def answer():\n" + indent(body, "    "))
     for mark, node in enumerate(ast.walk(tree)):
         node.mark = mark
-    found = {}
+    found, own = {}, made_anew(tree.body[0].body)
     for node in [*ast.walk(tree)]:
         if isinstance(node, ast.stmt) and node is not tree.body[0]:
-            variants = [*changes(node), *statements(node, arguments)]
+            variants = [*changes(node), *statements(node, arguments,
+                                                    own[node.lineno])]
         else:
             variants = changes(node)
         for what, new in variants:
