@@ -1,0 +1,147 @@
+"""What do gates and attention change in a stack that is not trained?
+
+48 branches of width 64, 32 random tokens, weights drawn for each seed so that
+a feed-forward branch has RMS 1 for a token of RMS 1: ReLU, GELU or SwiGLU,
+alone or in turn with causal attention of four heads. A last norm stands
+behind all. gradient: length at the stream behind the first branch, divided by
+that behind the last one. alike: mean cosine of two tokens at the end. QK:
+with QK-norm; cut: no gradient goes back through the scores. Medians of seeds
+0 to 4.
+"""
+
+import functools
+import statistics
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from experiments.experiment import Experiment
+
+D, D_FF, HEADS, BRANCHES, N = 64, 128, 4, 48, 32
+BRANCH = {"ReLU": ("relu", False), "GELU": ("gelu", False),
+          "SwiGLU": ("swiglu", False),
+          "attention, ReLU": ("relu", True),
+          "attention, GELU": ("gelu", True),
+          "attention, SwiGLU": ("swiglu", True)}
+PLACES = {"pre-norm": ("pre", ""), "post-norm": ("post", ""),
+          "branch-output norm": ("output", ""),
+          "branch-output norm, QK": ("output", "QK"),
+          "sandwich norm": ("sandwich", ""),
+          "branch-output norm, cut": ("output", "cut")}
+# 1 / RMS of the hidden numbers, for hidden scores of RMS 1
+RMS_OF = {"relu": 0.5**0.5, "gelu": 0.6521, "swiglu": 0.5964}
+Function = Callable[[Tensor], Tensor]
+
+
+def norm(X: Tensor) -> Tensor:
+    """RMSNorm without gain. X (..., d)."""
+    return X * (X.square().mean(-1, keepdim=True) + 1e-12).rsqrt()
+
+
+def feed_forward(kind: str, draw: Callable[..., Tensor]) -> Function:
+    """A branch whose output has about the RMS of its input."""
+    W_1, W_gate = (draw(D, D_FF) / D**0.5 for _ in range(2))
+    W_2 = draw(D_FF, D) / D_FF**0.5 / RMS_OF[kind]
+    if kind == "swiglu":
+        return lambda X: (F.silu(X @ W_gate) * (X @ W_1)) @ W_2
+    act = getattr(F, kind)
+    return lambda X: act(X @ W_1) @ W_2
+
+
+def attention(scores: str, draw: Callable[..., Tensor]) -> Function:
+    """Causal, four heads. X (n, d) -> (n, d)."""
+    future = torch.ones(N, N, dtype=torch.bool).triu(1)
+    W_Q, W_K, W_V, W_O = (draw(D, D) / D**0.5 for _ in range(4))
+
+    def branch(X: Tensor) -> Tensor:
+        Q, K, V = ((X @ W).unflatten(-1, (HEADS, -1)).transpose(0, 1)
+                   for W in (W_Q, W_K, W_V))
+        if scores == "QK":
+            Q, K = norm(Q), norm(K)
+        A = (Q @ K.mT / Q.shape[-1]**0.5).masked_fill(
+            future, -torch.inf).softmax(-1)
+        if scores == "cut":
+            A = A.detach()
+        return (A @ V).transpose(0, 1).flatten(-2) @ W_O
+
+    return branch
+
+
+def block(place: str, X: Tensor, f: Function) -> Tensor:
+    """Shortcut, branch, and the norm in its place."""
+    if place == "post":
+        return norm(X + f(X))
+    Y = f(X if place == "output" else norm(X))
+    return X + (Y if place == "pre" else norm(Y))
+
+
+@functools.cache
+def measured(label: str, column: str, seed: int) -> tuple[float, float]:
+    """Gradient first to last, and mean cosine, of one stack."""
+    torch.set_num_threads(1)
+    (place, scores), (kind, attends) = PLACES[label], BRANCH[column]
+    rng = torch.Generator().manual_seed(seed)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=rng, dtype=torch.float64)
+
+    X = draw(N, D).requires_grad_()
+    target, stream = draw(N, D), []
+    for i in range(BRANCHES):
+        f = (attention(scores, draw) if attends and i % 2 == 0
+             else feed_forward(kind, draw))
+        X = block(place, X, f)
+        stream.append(X)
+    loss = (norm(X) - target).square().mean()
+    first, last = torch.autograd.grad(loss, [stream[0], stream[-1]])
+    U = F.normalize(X.detach(), dim=-1)
+    alike = ((U @ U.mT).sum() - N) / (N * (N - 1))
+    return float(first.norm() / last.norm()), float(alike)
+
+
+def cell(what: str, label: str, column: int) -> float:
+    """The median of five seeds."""
+    values = [measured(label, [*BRANCH][column], seed)[what == "alike"]
+              for seed in range(5)]
+    return statistics.median(values)
+
+
+ROWS: dict[str, tuple[str, str]] = {
+    f"{what}, {label}": (what, label)
+    for what in ("gradient", "alike") for label in PLACES
+    if (what, PLACES[label][1]) != ("alike", "cut")}
+GRADIENT = {label: f"gradient, {label}" for label in PLACES}
+EXPERIMENT = Experiment(
+    question="What do gates and attention change before training?",
+    columns=["48 branches, medians of five seeds", *BRANCH],
+    rows=ROWS, cell=cell, formats=["{:.3g}"] * 6,
+    quick=GRADIENT["pre-norm"], quick_column=2, tolerance=0.02,
+    tolerances={label: 0.2 for label in ROWS if label.startswith("alike")},
+    holds={
+        "a gate: post-norm explodes": lambda t: (
+            t[GRADIENT["post-norm"]][2] > 15_000
+            and max(t[GRADIENT["post-norm"]][:2]) < 5),
+        "a gate: pre-norm's first gradient grows": lambda t: (
+            20 < t[GRADIENT["pre-norm"]][2] < 35
+            and max(t[GRADIENT["pre-norm"]][:2]) < 7),
+        "attention: branch-output norm explodes": lambda t: (
+            min(t[GRADIENT["branch-output norm"]][3:]) > 50
+            and t[GRADIENT["branch-output norm"]][5] > 1000
+            and max(t[GRADIENT["branch-output norm"]][:2]) < 10),
+        "QK-norm cures it": lambda t: all(
+            qk <= 1.25 * pre for qk, pre in zip(
+                t[GRADIENT["branch-output norm, QK"]],
+                t[GRADIENT["pre-norm"]], strict=True)),
+        "the scores are the way": lambda t: all(
+            cut < 1.4 * qk for cut, qk in zip(
+                t[GRADIENT["branch-output norm, cut"]],
+                t[GRADIENT["branch-output norm, QK"]], strict=True)),
+        "a gate keeps tokens apart": lambda t: all(
+            abs(row[2]) < 0.03 for label, row in t.items()
+            if label.startswith("alike")),
+        "attention does not": lambda t: all(
+            row[5] > 0.1 for label, row in t.items()
+            if label.startswith("alike")),
+        "post-norm most": lambda t: t["alike, post-norm"][5] > 0.6})
