@@ -27,14 +27,14 @@ def test_relu_branch():
     assert np.allclose(CHAPTER.relu_branch(X, W_1, W_2), want)
 
 
-def test_run_sends_tokens_through_each_block_in_order():
+def test_through_sends_tokens_through_each_block_in_order():
     x, first, second = draw(4, 5, 3), (draw(5, 3, 7), draw(6, 7, 3)), (
         draw(7, 3, 7), draw(8, 7, 3))
     half = CHAPTER.relu_branch(x, *first) / 2
     assert np.allclose(
-        CHAPTER.run(lambda x, f: f(x) / 2, [first, second], x),
+        CHAPTER.through(lambda x, f: f(x) / 2, [first, second], x),
         CHAPTER.relu_branch(half, *second) / 2)
-    assert CHAPTER.run(lambda x, f: f(x), [], x) is x
+    assert CHAPTER.through(lambda x, f: f(x), [], x) is x
 
 
 def test_size_and_alike_by_pairs():
