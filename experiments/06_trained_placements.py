@@ -4,9 +4,9 @@ The kite model of chapter 13 (RMSNorm, RoPE, SwiGLU) with 12 blocks, and with
 2, for 400 steps of AdamW on short stories: the norms move, and nothing else.
 warm-up: 50 steps, otherwise none; afterwards the rate falls to 0. heavy: the
 sum is 5.84 x + f(x) (DeepNorm), so that half of the table's rows is left after
-24 branches. QK: with QK-norm. ReLU: feed-forward layers without a gate. Loss of the answers in 8 batches that no
-training sees. removed: the same after a block, or the last six of them, is
-taken out of the trained model. Seeds 0 to 4.
+24 branches. QK: with QK-norm. ReLU: feed-forward layers without a gate. Loss
+of the answers in 8 batches that no training sees. removed: the same after a
+block, or the last six of them, is taken out of the trained model. Seeds 0 to 4.
 """
 
 import functools
