@@ -10,6 +10,7 @@ block, or the last six of them, is taken out of the trained model. Seeds 0 to 4.
 """
 
 import functools
+from statistics import fmean as mean
 
 import torch
 from torch import Tensor, nn
@@ -151,11 +152,6 @@ def others(t: dict[str, list[float]]) -> list[float]:
     """All losses of the deep models but those of plain post-norm."""
     return [x for label in DEEP if not label.startswith("post-norm, n")
             and not label.startswith("post-norm, w") for x in t[label]]
-
-
-def mean(row: list[float]) -> float:
-    """The mean over the seeds."""
-    return sum(row) / len(row)
 
 
 QK = "branch-output norm, QK"
