@@ -12,6 +12,7 @@ to 4.
 """
 
 import functools
+from statistics import fmean as mean
 
 import torch
 from torch import Tensor, nn
@@ -118,11 +119,6 @@ def cell(measure: str, place: str, rate: float, column: int) -> float:
         torch.manual_seed(column)
         return unseen(kite.Transformer())
     return trained(place, rate, column)[measure]
-
-
-def mean(row: list[float]) -> float:
-    """The mean over the seeds."""
-    return sum(row) / len(row)
 
 
 def costs(t: dict[str, list[float]], label: str) -> list[float]:

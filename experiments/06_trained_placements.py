@@ -4,12 +4,13 @@ The kite model of chapter 13 (RMSNorm, RoPE, SwiGLU) with 12 blocks, and with
 2, for 400 steps of AdamW on short stories: the norms move, and nothing else.
 warm-up: 50 steps, otherwise none; afterwards the rate falls to 0. heavy: the
 sum is 5.84 x + f(x) (DeepNorm), so that half of the table's rows is left after
-24 branches. QK: with QK-norm. Loss of the answers in 8 batches that no
-training sees. removed: the same after a block, or the last six of them, is
-taken out of the trained model. Seeds 0 to 4.
+24 branches. QK: with QK-norm. ReLU: feed-forward layers without a gate. Loss
+of the answers in 8 batches that no training sees. removed: the same after a
+block, or the last six of them, is taken out of the trained model. Seeds 0 to 4.
 """
 
 import functools
+from statistics import fmean as mean
 
 import torch
 from torch import Tensor, nn
@@ -36,9 +37,28 @@ REMOVED = {f"{label}, {what}": (what, place, 12, 0.001, "warm-up")
                         "last six removed")
            for label, place in PLACES.items()
            if place in ("pre", "sandwich", "output QK")}
+UNGATED = {f"ReLU, no warm-up: {label}":
+           ("loss", f"{place} ReLU", 12, 0.001, "no warm-up")
+           for label, place in PLACES.items()
+           if place in ("post", "heavy", "pre")}
+SLOW = {f"rate 0.0003: {label}": ("loss", place, 12, 0.0003, "warm-up")
+        for label, place in PLACES.items() if place in ("post", "pre")}
 ROWS: dict[str, tuple[str, str, int, float, str]] = {
     "before training": ("before", "pre", 12, 0.001, "warm-up"),
-    **DEEP, **FAST, **SHALLOW, **REMOVED}
+    **DEEP, **UNGATED, **SLOW, **FAST, **SHALLOW, **REMOVED}
+
+
+class FeedForward(nn.Module):
+    """Matrix, ReLU, matrix; as many weights as the gated layer."""
+
+    def __init__(self, d: int = 48, d_ff: int = 192) -> None:
+        super().__init__()
+        self.up = nn.Linear(d, d_ff, bias=False)
+        self.down = nn.Linear(d_ff, d, bias=False)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Shapes (..., d)."""
+        return self.down(torch.relu(self.up(X)))
 
 
 class Placed(nn.Module):
@@ -84,6 +104,10 @@ def placed(place: str, n_layers: int, seed: int) -> nn.Module:
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     model = kite.Transformer(n_layers=n_layers)
+    if place.endswith(" ReLU"):
+        place = place.removesuffix(" ReLU")
+        for block in model.blocks:
+            block.ffn = FeedForward()
     model.blocks = nn.ModuleList(Placed(block, place)
                                  for block in model.blocks)
     return model
@@ -130,11 +154,6 @@ def others(t: dict[str, list[float]]) -> list[float]:
             and not label.startswith("post-norm, w") for x in t[label]]
 
 
-def mean(row: list[float]) -> float:
-    """The mean over the seeds."""
-    return sum(row) / len(row)
-
-
 QK = "branch-output norm, QK"
 EXPERIMENT = Experiment(
     question="Which placement trains, with and without a warm-up?",
@@ -164,6 +183,13 @@ EXPERIMENT = Experiment(
             t["branch-output norm, warm-up"]) > 0.62,
         "and pre-norm at rate 0.003": lambda t: max(
             t["rate 0.003: pre-norm, QK"]) < min(t["rate 0.003: pre-norm"]),
+        "the gates are not to blame": lambda t: min(
+            t["ReLU, no warm-up: post-norm"]) > 1.5 and max(
+            t["ReLU, no warm-up: pre-norm"]
+            + t["ReLU, no warm-up: post-norm, heavy"]) < 0.66,
+        "nor is the rate": lambda t: min(
+            t["rate 0.0003: post-norm"]) > 1.75 and max(
+            t["rate 0.0003: pre-norm"]) < 1.3,
         "with 2 blocks post-norm is not far behind": lambda t: mean(
             t["2 blocks, rate 0.004: post-norm"]) < 0.06 + mean(
             t["2 blocks, rate 0.004: pre-norm"]),
