@@ -101,7 +101,7 @@ def test_loss_and_gradient(shape):
 
 
 def test_descend():
-    """The first step by hand; the norm grows as (4.7) says."""
+    """The first step by hand; the norm grows as (4.9) says."""
     norms, slopes, losses = CHAPTER.descend(1, 4, n_steps=6, d=5)
     assert norms.shape == (7,) and slopes.shape == losses.shape == (6,)
     assert np.allclose(np.diff(norms**2), slopes**2)
