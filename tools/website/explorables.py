@@ -31,7 +31,7 @@ class Explorable(NamedTuple):
 
 EXPLORABLES = {
     "book/01_numerical_instability": [Explorable(
-        "bits", "ulp-figure", "The bits of a number, and its neighbors",
+        "bits", "ticks-figure", "The bits of a number, and its neighbors",
         "switch single bits, or count up with the code. Then choose e4m3, and "
         "set the bits of E and M to 1.",
         "each step of the exponent field doubles the distance to the next "
