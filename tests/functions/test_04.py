@@ -101,7 +101,7 @@ def test_loss_and_gradient(shape):
 
 
 def test_descend():
-    """The first step by hand; the norm grows as (4.7) says."""
+    """The first step by hand; the norm grows as (4.9) says."""
     norms, slopes, losses = CHAPTER.descend(1, 4, n_steps=6, d=5)
     assert norms.shape == (7,) and slopes.shape == losses.shape == (6,)
     assert np.allclose(np.diff(norms**2), slopes**2)
@@ -146,10 +146,3 @@ def test_module(lead, d_model):
     X = 3 * torch.randn(*lead, d_model, dtype=torch.float64) + 1
     assert torch.allclose(ours(X), theirs(X))
     assert CHAPTER.LayerNorm(2).eps == torch.nn.LayerNorm(2).eps
-
-
-def test_stacked():
-    X = np.arange(24.0).reshape(2, 3, 4)
-    Y = CHAPTER.stacked(X)
-    assert np.isnan(Y[3]).all()
-    assert np.array_equal(np.delete(Y, 3, axis=0), X.reshape(6, 4))

@@ -89,7 +89,8 @@ def test_the_right_choice_is_that_of_the_notebook():
             if bank.path[-1] == "Predictions"]
     rights = [[choice.text for choice in one.choices if not choice.word]
               for one in of.questions]
-    assert rights == [[r"$-\hat{x}$"], ["the same"], ["it is divided by 10"]]
+    assert rights == [[r"$-\hat{x}$"], ["`nan`, although the output is 0"],
+                      ["it is divided by 10"]]
 
 
 def test_no_letter_and_no_place_that_is_not_there(made):

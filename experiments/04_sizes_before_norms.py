@@ -1,0 +1,65 @@
+"""How large are tokens in front of a norm, before training and after it?
+
+The kite model of chapter 13, with its first weights (seed 0) and trained, on
+200 stories that it was not trained on. Size: the standard deviation of a
+token in front of each of its five norms. Mean: the absolute mean of a token
+over its standard deviation.
+"""
+
+import functools
+
+import torch
+from torch import Tensor
+
+from experiments import kite
+from experiments.experiment import Experiment
+
+ROWS: dict[str, tuple[str, float]] = {
+    f"{what}, {label}": (what, share)
+    for what in ("size, untrained", "size, trained", "mean, trained")
+    for label, share in (("smallest", 0.0), ("median", 0.5),
+                         ("largest", 1.0)) if (what[0], share) != ("m", 0.0)}
+
+
+@functools.cache
+def tokens(trained: bool) -> list[Tensor]:
+    """What enters each of the five norms, in their order: (200, n, 48)."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model, entered = kite.load() if trained else kite.Transformer(), []
+    for name, part in model.named_modules():
+        if "norm" in name:
+            part.register_forward_hook(
+                lambda _, inputs, output: entered.append(inputs[0]))
+    with torch.no_grad():
+        model(torch.tensor(kite.word_ids(kite.kite_stories(200, seed=99))))
+    return entered
+
+
+def cell(what: str, share: float, column: int) -> float:
+    """A quantile over all tokens; the column is the norm."""
+    X = tokens(not what.endswith("untrained"))[column]
+    std = X.std(-1, correction=0)
+    values = X.mean(-1).abs() / std if what.startswith("mean") else std
+    return float(torch.quantile(values.flatten().double(), share))
+
+
+EXPERIMENT = Experiment(
+    question="How large are tokens in front of a norm?",
+    columns=["in front of norm", *map(str, range(1, 6))],
+    rows=ROWS, cell=cell, formats=["{:.2f}"] * 5,
+    quick="size, untrained, median", tolerance=0.05,
+    tolerances={label: 0.6 for label in ROWS if label != "size, untrained,"
+                " median"},
+    holds={
+        "untrained, 0.5 to 2.1 at the end": lambda t: (
+            0.4 < t["size, untrained, smallest"][-1] < 0.7
+            and 1.5 < t["size, untrained, largest"][-1] < 3),
+        "trained, 1.0 to 22.6": lambda t: (
+            0.7 < t["size, trained, smallest"][-1] < 1.3
+            and 16 < t["size, trained, largest"][-1] < 30),
+        "six times the median": lambda t: 4 < (
+            t["size, trained, median"][-1]
+            / t["size, untrained, median"][-1]) < 8,
+        "the mean is a tenth": lambda t: all(
+            0.07 < x < 0.13 for x in t["mean, trained, median"])})
