@@ -16,7 +16,8 @@ from experiments.experiment import Experiment
 
 ROWS: dict[str, tuple[str, float]] = {
     f"{what}, {label}": (what, share)
-    for what in ("size, untrained", "size, trained", "mean over size, without sign, trained")
+    for what in ("size, untrained", "size, trained",
+                 "mean over size, without sign, trained")
     for label, share in (("smallest", 0.0), ("median", 0.5),
                          ("largest", 1.0)) if (what[0], share) != ("m", 0.0)}
 

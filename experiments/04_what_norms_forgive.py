@@ -3,9 +3,9 @@
 The kite model of chapter 13, 400 steps of AdamW on short stories, with its
 norms (RMSNorm), with layer normalization in their place, and with none. The
 rate rises for 50 steps and then falls to 0. "first weights x 4" or "x 0.5":
-all matrices of the blocks are so many times as large at the start. Loss of the answers in 8
-batches that no training sees, at most 99.99 and that for NaN; guessing one of
-the 8 people costs ln 8 = 2.08. Seeds 0 to 4.
+all matrices of the blocks are so many times as large at the start. Loss of the
+answers in 8 batches that no training sees, at most 99.99 and that for NaN;
+guessing one of the 8 people costs ln 8 = 2.08. Seeds 0 to 4.
 """
 
 import functools
