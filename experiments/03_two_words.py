@@ -26,10 +26,10 @@ ROWS: dict[str, tuple[str, str]] = {
 
 
 @functools.cache
-def streams(when: str, one: bool) -> list[Tensor]:
+def streams(when: str, one: bool, seed: int = 0) -> list[Tensor]:
     """The tokens at the start and behind each branch: (stories, n, 48)."""
     torch.set_num_threads(1)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = kite.load() if when == "trained" else kite.Transformer()
     texts = [STORY] if one else kite.kite_stories(200, seed=99)
     with torch.no_grad():
@@ -41,17 +41,21 @@ def streams(when: str, one: bool) -> list[Tensor]:
     return found
 
 
+def alike(X: Tensor) -> float:
+    """Mean cosine of two different tokens of a story. X (stories, n, 48)."""
+    U = X / X.norm(dim=-1, keepdim=True)
+    n = U.shape[1]
+    return float((U @ U.mT).sum((1, 2)).mean() - n) / (n * (n - 1))
+
+
 def cell(what: str, when: str, column: int) -> float:
     """One number: the column counts branches."""
     X = streams(when, "any" not in what)[column].double()
     if what.startswith("size"):
         return float(X[0, STORY.index(what[8:])].square().mean().sqrt())
-    U = X / X.norm(dim=-1, keepdim=True)
     if "any" in what:
-        n = U.shape[1]
-        pairs = (U @ U.mT).sum((1, 2)).mean() - n
-        return float(pairs) / (n * (n - 1))
-    return float(U[0, 0] @ U[0, 2])
+        return alike(X)
+    return float(torch.cosine_similarity(X[0, 0], X[0, 2], dim=0))
 
 
 EXPERIMENT = Experiment(

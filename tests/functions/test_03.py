@@ -9,7 +9,7 @@ import torch
 
 from course.chapter import chapter, functions
 from experiments import kite
-from experiments.experiment import read_table
+from experiments.experiment import load, read_table
 
 CHAPTER = functions("03")
 
@@ -117,6 +117,14 @@ def test_the_picture_has_the_numbers_of_the_table():
         if "any" not in label:
             assert f"[{', '.join(row)}]" in source, label
             assert {*row} <= shown
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_words_merge_before_training(seed):
+    """With other first weights, too."""
+    words = load("03_two_words")
+    start, *_, end = words.streams("untrained", False, seed)
+    assert words.alike(start) < 0.15 and words.alike(end) > 0.65
 
 
 def test_cosine():
