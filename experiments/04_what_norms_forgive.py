@@ -2,10 +2,10 @@
 
 The kite model of chapter 13, 400 steps of AdamW on short stories, with its
 norms (RMSNorm), with layer normalization in their place, and with none. The
-rate rises for 50 steps and then falls to 0. "first weights x 4": all matrices
-of the blocks are four times as large at the start. Loss of the answers in 8
-batches that no training sees, at most 99.99 and that for NaN; guessing one of
-the 8 people costs ln 8 = 2.08. Seeds 0 to 4.
+rate rises for 50 steps and then falls to 0. "first weights x 4" or "x 0.5":
+all matrices of the blocks are so many times as large at the start. Loss of the
+answers in 8 batches that no training sees, at most 99.99 and that for NaN;
+guessing one of the 8 people costs ln 8 = 2.08. Seeds 0 to 4.
 """
 
 import functools
@@ -29,7 +29,9 @@ ROWS: dict[str, tuple[str, float, float, int]] = {
     **{f"first weights x 4: {name}": (name, 0.004, 4.0, 2)
        for name in NORMS},
     **{f"12 blocks, rate {rate}: {name}": (name, rate, 1.0, 12)
-       for rate in (0.001, 0.003) for name in NORMS}}
+       for rate in (0.001, 0.003) for name in NORMS},
+    **{f"12 blocks, rate {rate}, first weights x 0.5: no norms":
+       ("no norms", rate, 0.5, 12) for rate in (0.001, 0.003)}}
 
 
 def untrained(name: str, scale: float, n_layers: int,
@@ -104,4 +106,8 @@ EXPERIMENT = Experiment(
             min(t[f"12 blocks, rate {rate}: no norms"]) > 90 and max(
                 t[f"12 blocks, rate {rate}: {LN}"]
                 + t[f"12 blocks, rate {rate}: {RMS}"]) < 0.7
+            for rate in (0.001, 0.003)),
+        "not if they start small": lambda t: all(
+            mean(t[f"12 blocks, rate {rate}, first weights x 0.5: no norms"])
+            < mean(t[f"12 blocks, rate {rate}: {LN}"]) + 0.03
             for rate in (0.001, 0.003))})

@@ -467,7 +467,7 @@ VARIANTS = {
     "20.3": {
         "asks": "formula",
         "one of": {"c": SMALL},
-        "says": """The scores (20.6) are divided by ${c} \\sqrt{{d_k}}$ in place
+        "says": """The scores (20.8) are divided by ${c} \\sqrt{{d_k}}$ in place
             of $\\sqrt{{d_k}}$.""",
         "edits": [("d_k**-0.25 /", "({c} * d_k**0.5) ** -0.5 /")]},
 }

@@ -129,7 +129,8 @@ def test_stored_pairs_and_their_error(front):
 def test_errors_of_a_memory_in_closed_form(n):
     found = np.mean([CHAPTER.memory_errors(n, seed, 16, 30)
                      for seed in range(60)], axis=0)
-    want = (n - 1) / 16, max(0, 1 - 16 / n)
+    rho = (n - 1) / 16
+    want = rho, rho / (1 + rho), max(0, 1 - 16 / n)
     np.testing.assert_allclose(found, want, rtol=0.06, atol=1e-9)
 
 
@@ -173,9 +174,30 @@ def test_positive_features_estimate_the_exponential():
                                rtol=0.03)
 
 
-@pytest.mark.parametrize("phi, width", [(CHAPTER.elu_plus_one, 8),
-                                        (lambda X: CHAPTER.dpfp(X, 1), 16)])
-def test_room_is_the_width(phi, width):
-    got, best, adding, averages = CHAPTER.room(phi, 0, n=32, d_k=8, d_v=400)
-    assert got == width and np.isclose(best, 1 - width / 32, atol=0.05)
-    assert adding > 1 > averages
+def test_recognized_is_the_nearest_by_angle():
+    rng = np.random.default_rng(9)
+    V = rng.normal(size=(40, 5)) * 10.0 ** rng.uniform(-2, 2, size=(40, 1))
+    answers = V + 0.4 * rng.normal(size=V.shape) * np.linalg.norm(
+        V, axis=-1, keepdims=True)
+    near = [max(range(40), key=lambda j: F.cosine_similarity(
+        torch.tensor(y), torch.tensor(V[j]), dim=0)) for y in answers]
+    want = np.mean([j == i for i, j in enumerate(near)])
+    assert 0.2 < want < 0.9
+    sizes = rng.uniform(0.1, 9, size=(40, 1))       # turn no answer
+    assert CHAPTER.recognized(answers * sizes, V) == want
+    assert CHAPTER.recognized(V, V) == 1 and CHAPTER.recognized(-V, V) == 0
+
+
+def test_products_of_two_are_squares_of_one():
+    Q, K = np.random.default_rng(10).normal(size=(2, 9, 6))
+    np.testing.assert_allclose(
+        CHAPTER.all_products(Q) @ CHAPTER.all_products(K).T, (Q @ K.T) ** 2)
+
+
+def test_a_norm_does_not_see_the_divisor():
+    Q, K, V = sequences((), seed=11)
+    Q, K = CHAPTER.elu_plus_one(Q), CHAPTER.elu_plus_one(K)
+    divided = torch.tensor(CHAPTER.linear_attention(Q, K, V))
+    plain = torch.tensor(np.tril(Q @ K.T) @ V)
+    torch.testing.assert_close(F.rms_norm(divided, (4,), eps=0.0),
+                               F.rms_norm(plain, (4,), eps=0.0))

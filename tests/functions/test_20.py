@@ -84,15 +84,6 @@ def test_figure_1(front):
     assert (CHAPTER.deferred_linear(0 * X, W_folded, c) == c).all()
 
 
-def test_beside_prints_what_is_right_and_how_far_a_wrong_one_is(capsys):
-    Y = np.ones((2, 3))
-    for got, wrong in ((Y, 1.5 * Y), (1.001 * Y, 102 * Y)):
-        CHAPTER.beside("name", got, Y, "control", wrong)
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.split() == ["name", "equal", "control", "0.50"]
-    assert second.split() == ["name", "DIFFERENT", "control", "101.00"]
-
-
 @pytest.mark.parametrize("pieces", [1, 2, 4, 12])
 def test_pieces(pieces):
     X, [W] = tokens((5,)), weights((12, 7))
@@ -107,15 +98,37 @@ def test_pieces(pieces):
               / math.sqrt(seen.shape[1]))
 
 
-def test_degrees_found():
-    x, c = tokens((9,)), np.geomspace(0.1, 100, 9)[:, None]
-    for f, want in ((np.square, "2"), (np.tanh, "none"), (np.abs, "1"),
-                    (np.sign, "0"), (lambda x: 0.0 * x + 1, "0"),
-                    (lambda x: x**3, "3")):
-        assert CHAPTER.degrees_found(f, x, c) == want
-    assert CHAPTER.degrees_found(np.abs, x, -c) == "none"
-    assert CHAPTER.degrees_found(np.square, x, -c) == "2"
-    assert CHAPTER.degrees_found(np.sign, x, c**0) == "0, 1, 2, 3"
+def test_powers_found():
+    x, a = tokens((9,)), np.geomspace(1.5, 100, 9)[:, None]
+    for f, want in ((np.square, 2), (np.abs, 1), (np.sign, 0),
+                    (lambda x: x**3, 3), (np.negative, 1), (relu, 1),
+                    (lambda x: 1 / x, -1)):
+        for factors in (a, 1 / a):
+            assert CHAPTER.powers_found(f, x, factors) == (want, want)
+    lowest, highest = CHAPTER.powers_found(
+        lambda x: np.stack([x[:, 0] ** 2, x[:, 1]], axis=1), x, a)
+    assert (lowest, highest) == (1, 2)
+    for f in (np.tanh, np.cosh, lambda x: x + 1):
+        lowest, highest = CHAPTER.powers_found(f, x / 100, a)
+        assert highest - lowest > 0.1
+
+
+@pytest.mark.parametrize(("cells", "program", "want"), [
+    ((1, 1, 1), "each", 3), ((1, 1, 1), "last", 2), ((1, 1, 2), "each", 5),
+    ((4, 2, 1), "whole", 16), ((4, 2, 1), "each", 13), ((4, 2, 1), "last", 9),
+    ((2, 1, 2), "last", 6)])
+def test_toy_cycles(cells, program, want):
+    assert CHAPTER.toy_cycles(*cells, program) == want
+
+
+def test_toy_cycles_of_chapter_22():
+    later = functions("22")
+    for C in (2, 3, 4, 7):
+        for program, make in (("whole", later.waiting_tasks),
+                              ("each", later.chunkwise_tasks),
+                              ("last", later.deferred_tasks)):
+            assert (CHAPTER.toy_cycles(C, C, 1, program)
+                    == later.cycles(make(C, C)))
 
 
 @pytest.mark.parametrize("front", FRONTS)
@@ -207,18 +220,43 @@ def test_module(front, bias):
     assert not flash.weight.requires_grad
 
 
+def test_what_the_module_refuses():
+    linear = torch.nn.Linear(12, 7)
+    for norm in (torch.nn.LayerNorm(12), torch.nn.RMSNorm(12)):
+        with pytest.raises(ValueError, match="RMSNorm with an eps"):
+            CHAPTER.FlashLinear(norm, linear)
+
+
+def test_one_wrong_program_and_a_test_that_it_passes():
+    rng = np.random.default_rng(0)
+    X = tokens((5,), d=32)
+    unit = normed(X, eps=0)
+    given = unit, np.ones(32), 1e-6, rng
+    assert CHAPTER.passes(CHAPTER.wrong_reglu, *given)
+    assert CHAPTER.passes(CHAPTER.right_reglu, *given)
+    given = X, rng.normal(size=32), EPS, rng
+    assert not CHAPTER.passes(CHAPTER.wrong_reglu, *given)
+    assert CHAPTER.passes(CHAPTER.right_reglu, *given)
+
+
+def test_layer_norm_refuses_tensors():
+    with pytest.raises(TypeError):                  # var of torch divides by
+        CHAPTER.deferred_layer_norm(                # d - 1: no silent answer
+            torch.ones(2, 12), np.ones((12, 7)), 0.0)
+
+
 def test_wrong_programs_are_told_apart():
     X, [gain, G, U, D] = tokens((5,)), weights((12,), (12, 20), (12, 20),
                                                (20, 9))
     found = CHAPTER.tested(X, gain, G, U, D, EPS)
     assert not found.pop("right") and all(found.values()) and len(found) == 6
     alone = CHAPTER.tested(X[:1], gain, G, U, D, EPS)
-    assert not alone["one s for all"]
+    assert not alone["one s for all tokens"]
     even = CHAPTER.tested(X, np.ones(12), G, U, D, 0.0)
-    assert not (even["gain in one matrix"] or even["no eps"]
-                or even["eps outside the root"])
+    assert not (even["gain in one matrix only"] or even["ε forgotten"]
+                or even["ε outside the root"])
     plain = CHAPTER.tested(abs(X), abs(gain), abs(G), abs(U), D, EPS)
-    assert not plain["no ReLU"]
+    assert not plain["ReLU forgotten"]
 
 
 def test_one_feature_after_another():
