@@ -1,9 +1,9 @@
 """Who has the kite now, by attention and by memories of constant size?
 
 Kite models with a layer of chapter 19 in attention's place, each from
-torch.manual_seed(0) to (4), 500 steps of 16 texts. "both" reads in turn kite
+torch.manual_seed(0) to (4), 1,000 steps of 16 texts. "both" reads in turn kite
 stories, which say who gave (the first 50 batches are short ones), and lists of
-facts, "Eva has the kite .", which do not; "gave" and "has" one kind only.
+facts, "Eva has the kite .", which do not; "has" reads lists alone.
 Measured are shares of right answers: to 1,000 held-out stories, to the same
 stories told as lists, by how often the thing had been handed on; and to lists
 of some things and facts.
@@ -12,7 +12,7 @@ of some things and facts.
 
 Each training is a line of kite_memories.jsonl; delete a line to repeat it.
 Two models are kept for those who want to look inside, in float16: delta rule,
-seed 1, in kite_delta.npz; sum rule, seed 0, in kite_sum.npz.
+seed 0, in kite_delta.npz; sum rule, seed 2, in kite_sum.npz.
 """
 
 import json
@@ -35,8 +35,8 @@ from experiments import kite  # noqa: E402
 
 CHAPTER = functions("19")
 RUNS = Path(__file__).with_suffix(".jsonl")
-STEPS, RATE, SEEDS = 500, 0.01, range(5)
-KEPT = {("delta", 1): "kite_delta.npz", ("sum", 0): "kite_sum.npz"}
+STEPS, RATE, SEEDS = 1000, 0.01, range(5)
+KEPT = {("delta", 0): "kite_delta.npz", ("sum", 2): "kite_sum.npz"}
 
 
 class GatedSum(CHAPTER.GatedDelta):
@@ -59,7 +59,6 @@ VARIANTS: dict[str, tuple[Callable[..., nn.Module], str, int]] = {
     "delta": (CHAPTER.DeltaLayer, "both", 4),
     "gated delta": (CHAPTER.GatedDelta, "both", 4),
     "softmax": (CHAPTER.SoftmaxLayer, "both", 4),
-    "sum, gave": (CHAPTER.SumLayer, "gave", 4),
     "2 columns": (partial(CHAPTER.DeltaLayer, d_k=2), "has", 1),
     "6 columns": (partial(CHAPTER.DeltaLayer, d_k=6), "has", 1),
     "24 columns": (partial(CHAPTER.DeltaLayer, d_k=24), "has", 1),
@@ -72,10 +71,10 @@ LISTS = [*((n, 8) for n in range(1, 7)), (3, 16), (3, 32)]
 
 
 def batches(seed: int, kind: str, steps: int = STEPS) -> list[Tensor]:
-    """Of 16 texts each: "gave", "has", or in turn, "both"."""
+    """Of 16 texts each: lists ("has"), or stories and lists ("both")."""
     rng, found = random.Random(seed), []
     for step in range(steps):
-        if kind == "gave" or kind == "both" and step % 2 == 0:
+        if kind == "both" and step % 2 == 0:
             form = dict(kite.SHORT) if step < 100 else {
                 "n_questions": rng.randint(2, 5)}
             texts = [kite.story(rng, **form) for _ in range(16)]
