@@ -6,7 +6,8 @@ Float32, one thread, one text, four heads, d_k = d_v = 64, forward and backward.
 Each number is a ratio of best processor times, over those of the chunkwise form
 (chunks of 64). The methods take turns, in an order that is drawn anew for each
 round. The last column divides the chunkwise form by itself, measured the same
-way: what strays from 1 there is noise. Processor time of one
+way: what strays from 1 there is noise. A second table does the same for other
+chunk lengths. Processor time of one
 thread is the time of a quiet machine; it does not count the waits of a busy
 one. Nothing here is asserted: a time belongs to the machine it was taken on.
 """
@@ -25,6 +26,7 @@ from course.chapter import functions
 CHAPTER = functions("18")
 Tensor = torch.Tensor
 Rule = Callable[..., tuple[Tensor, Tensor | None]]
+LENGTHS = (1, 4, 16, 32, 64, 128, 256, 1024, 4096)
 
 
 def rule_by_products(Q: Tensor, K: Tensor, V: Tensor,
@@ -58,6 +60,28 @@ def seconds(rule: Rule, inputs: tuple[Tensor, ...]) -> float:
     return process_time() - start
 
 
+def of(chunk: int) -> Rule:
+    """The chunkwise form with chunks of this length."""
+    def rule(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+        return CHAPTER.delta_rule_chunkwise(*inputs, chunk=chunk)
+    return rule
+
+
+def length_ratios(n: int, rounds: int) -> dict[str, float]:
+    """{chunk length: its best time over that of chunks of 64}."""
+    inputs = CHAPTER.memory_inputs(n)
+    rules = {str(chunk): of(chunk) for chunk in LENGTHS} | {"again": of(64)}
+    times: dict[str, list[float]] = {name: [] for name in rules}
+    for i in range(rounds + 1):
+        names = list(rules)
+        random.shuffle(names)
+        for name in names:
+            taken = seconds(rules[name], inputs)
+            times[name] += [taken] * (i > 0)        # the first is warm-up
+    unit = min(times["64"])
+    return {name: min(several) / unit for name, several in times.items()}
+
+
 def ratios(n: int, rounds: int) -> dict[str, float]:
     """{method: its best time over that of chunks}."""
     inputs = CHAPTER.memory_inputs(n)
@@ -77,7 +101,7 @@ def ratios(n: int, rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print a line for each length of the text."""
+    """Print a line for each length of the text, then one for each chunk."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -91,6 +115,10 @@ def main() -> None:
         print(f"| {n} |", " | ".join(f"{ratio[name]:.1f}" for name in
                                      names[:-1]),
               f"| {ratio[names[-1]]:.2f} |", flush=True)
+    print("\n| chunk length, 4096 tokens | time |\n| ---: | ---: |")
+    for name, ratio_of_time in length_ratios(4096, 1 if quick else 9).items():
+        print(f"| {'64, again' if name == 'again' else name} |",
+              f"{ratio_of_time:.2f} |")
 
 
 if __name__ == "__main__":

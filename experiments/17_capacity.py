@@ -12,10 +12,9 @@ from statistics import median
 
 import torch
 
-from course.chapter import functions
+from experiments import memories
 from experiments.experiment import Experiment, Numbers, Statistic
 
-CHAPTER = functions("17")
 MEASURES: list[tuple[int, Statistic]] = [
     (n, statistic) for n in (32, 64, 128) for statistic in (median, max)]
 
@@ -37,14 +36,14 @@ def is_the_averaging_bound(table: Numbers) -> bool:
 @cache
 def losses(nu: int | None, n: int) -> list[float]:
     """The test losses of seeds 0 to 4; nu is None for softmax attention."""
-    rule = CHAPTER.softmax_answers if nu is None else CHAPTER.sum_answers
-    phi = None if nu is None else CHAPTER.feature_map(nu)
+    rule = memories.softmax_answers if nu is None else memories.sum_answers
+    phi = None if nu is None else memories.feature_map(nu)
     of_seeds = []
     for seed in range(5):
-        tables = CHAPTER.train_memory(rule, phi, CHAPTER.pairs_once, n, seed)
-        *story, last = CHAPTER.pairs_once(
+        tables = memories.train_memory(rule, phi, memories.pairs_once, n, seed)
+        *story, last = memories.pairs_once(
             40, n, torch.Generator().manual_seed(1000 + seed))
-        of_seeds.append(CHAPTER.newest_loss(
+        of_seeds.append(memories.newest_loss(
             rule(tables, *story, phi), last).item())
     return of_seeds
 

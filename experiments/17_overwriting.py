@@ -13,11 +13,10 @@ from statistics import median
 
 import torch
 
-from course.chapter import functions
+from experiments import memories
 from experiments.experiment import Experiment, Statistic
 
-CHAPTER = functions("17")
-SUM, DELTA = CHAPTER.sum_answers, CHAPTER.delta_answers
+SUM, DELTA = memories.sum_answers, memories.delta_answers
 MEASURES: list[tuple[int, Statistic]] = [
     (n, statistic) for n in (8, 20, 48) for statistic in (median, max)]
 WITH_48 = 4                             # the column of a median
@@ -26,20 +25,20 @@ WITH_48 = 4                             # the column of a median
 @cache
 def tables_of(rule: Callable, nu: int, n: int, seed: int) -> torch.Tensor:
     """Trained tables of keys and values."""
-    return CHAPTER.train_memory(rule, CHAPTER.feature_map(nu),
-                                CHAPTER.stories, n, seed)
+    return memories.train_memory(rule, memories.feature_map(nu),
+                                memories.stories, n, seed)
 
 
 def loss(rule: Callable | None, nu: int, length: int, n: int,
          seed: int) -> float:
     """Of a rule, or the bound if it is None, on 40 fresh stories."""
-    *story, last = CHAPTER.stories(
+    *story, last = memories.stories(
         40, n, torch.Generator().manual_seed(1000 + seed), length)
     if rule is None:
-        return CHAPTER.averaging_bound(*story, last)
+        return memories.averaging_bound(*story, last)
     tables = tables_of(rule, nu, n, seed)
-    return CHAPTER.newest_loss(
-        rule(tables, *story, CHAPTER.feature_map(nu)), last).item()
+    return memories.newest_loss(
+        rule(tables, *story, memories.feature_map(nu)), last).item()
 
 
 @cache

@@ -319,7 +319,6 @@ return np.concatenate([block, spike, block])
 ]
 
 TENTHS = [0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
-SMALL = [2, 3, 4, 5, 6, 7, 8, 9]
 VARIANTS = {
     "17.2": {
         "asks": "formula",
@@ -343,12 +342,16 @@ VARIANTS = {
                    "- {g} * np.einsum(\"...vk,...v->...k\", state, G_k)")]},
     "17.5": {
         "asks": "formula",
-        "one of": {"c": SMALL},
-        "says": """The values are {c} times as long: a value has one {c} and
-            else zeros.""",
-        "edits": [("return (1 - 1 / m) / 2, (1 - D / n) / 2,"
+        "one of": {"c": [0.3, 0.4, 0.5, 0.6, 0.7]},
+        "says": """The memory answers each key with {c} times the average of
+            its cluster.""",
+        "edits": [("# ((1 - 1/m)^2 + (m - 1) / m^2) / 2 = (1 - 1/m) / 2;"
+                   " times m: (m - 1) / 2",
+                   "# ((1 - {c}/m)^2 + (m - 1) {c}^2 / m^2) / 2"
+                   " = (1 - s/m) / 2"),
+                  ("return (1 - 1 / m) / 2, (1 - D / n) / 2,"
                    " n * (1 - 2 * loss)",
-                   "return (\n        {c}**2 * (1 - 1 / m) / 2,"
-                   " {c}**2 * (1 - D / n) / 2,\n"
-                   "        n * (1 - 2 * loss / {c}**2))")]},
+                   "s = 2 * {c} - {c}**2\n"
+                   "    return ((1 - s / m) / 2, (1 - s * D / n) / 2,\n"
+                   "            n * (1 - 2 * loss) / s)")]},
 }

@@ -1,12 +1,15 @@
 """Chapter 3's functions against oracles that share no code with them."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 import torch
 
-from course.chapter import functions
+from course.chapter import chapter, functions
+from experiments import kite
+from experiments.experiment import load, read_table
 
 CHAPTER = functions("03")
 
@@ -96,18 +99,83 @@ def test_jacobian_values():
             values[i] ** 2, np.linalg.eigvalsh(J @ J.T)[::-1], atol=1e-12)
 
 
-def test_residual_rms():
-    values = CHAPTER.residual_rms(
-        lambda X: 3 * X, 2, 3, 5, np.random.default_rng(8))
+WORDS = CHAPTER.over_rms(CHAPTER.anna_and_tom())
+
+
+def test_the_rows_are_those_of_the_kite_model():
+    model, (ids,) = kite.load(), kite.word_ids([["Anna", "Tom"]])
+    want = model.E.detach().numpy()[ids]
+    assert np.abs(CHAPTER.anna_and_tom() - want).max() < 0.0051
+    assert np.linalg.matrix_rank(want) == 2
+
+
+def test_the_picture_has_the_numbers_of_the_table():
+    table, cells = read_table("03_two_words"), chapter("03").code
+    (source,) = (cell.source for cell in cells if cell.id == "kite-figure")
+    shown = {"0.00"} | {*re.findall(r"-?\d+\.\d\d\b", source)}
+    for label, row in table.rows.items():
+        if "any" not in label:
+            assert f"[{', '.join(row)}]" in source, label
+            assert {*row} <= shown
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_words_merge_before_training(seed):
+    """With other first weights, too."""
+    words = load("03_two_words")
+    start, *_, end = words.streams("untrained", False, seed)
+    assert words.alike(start) < 0.15 and words.alike(end) > 0.65
+
+
+def test_cosine():
+    X = np.random.default_rng(9).normal(size=(7, 2, 5)) * [[[3], [0.1]]]
+    want = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in X]
+    np.testing.assert_allclose(CHAPTER.cosine(X), want)
+
+
+def test_pair_through():
+    """Both tokens meet the same matrices, and each network has its own."""
+    pair = np.random.default_rng(1).normal(size=(2, 6))
+    sizes, cosines = CHAPTER.pair_through(pair, np.tanh, 1.7, 3, n=4, seed=2)
+    rng = np.random.default_rng(2)
+    W = [rng.normal(size=(4, 6, 6)) for _ in range(3)]
+    for i in range(4):
+        a, b = pair
+        for W_l in W:
+            a, b = (np.tanh(x @ W_l[i] * 1.7 / 6**0.5) for x in (a, b))
+        np.testing.assert_allclose(sizes[-1, i], np.sqrt(np.mean(a**2)))
+        np.testing.assert_allclose(
+            cosines[-1, i], a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    assert sizes.shape == cosines.shape == (4, 4)
+
+
+@pytest.mark.parametrize("kind", ["no stream", "plain", "normalized", "scaled"])
+def test_stream(kind, monkeypatch):
+    monkeypatch.setitem(CHAPTER.stream.__globals__, "words", WORDS)
+    sizes, cosines = CHAPTER.stream(kind, n_layers=2, n=3, seed=8)
     rng = np.random.default_rng(8)
-    X = rng.normal(size=(3, 5))
-    X /= np.sqrt(np.mean(X**2, axis=-1, keepdims=True))
-    want = [1.0]
-    for _ in range(2):
-        W = rng.normal(size=(3, 5, 5)) / 5**0.5
-        X = np.stack([x + 3 * x @ w for x, w in zip(X, W, strict=True)])
-        want.append(np.median(np.linalg.norm(X, axis=-1)) / 5**0.5)
-    np.testing.assert_allclose(values, want)
+    W = [(rng.normal(size=(3, 48, 48)) / 24**0.5,
+          rng.normal(size=(3, 48, 48)) / 48**0.5) for _ in range(2)]
+    for i in range(3):
+        anna, tom = WORDS
+        for W_1, W_2 in W:
+            both = []
+            for x in (anna, tom):
+                z = x / np.sqrt(np.mean(x**2)) if kind == "normalized" else x
+                note = np.maximum(z @ W_1[i], 0) @ W_2[i]
+                note = note / 2**0.5 if kind == "scaled" else note
+                both.append(note if kind == "no stream" else x + note)
+            anna, tom = both
+        np.testing.assert_allclose(sizes[-1, i], np.sqrt(np.mean(anna**2)))
+        np.testing.assert_allclose(cosines[-1, i], anna @ tom / np.linalg.norm(
+            anna) / np.linalg.norm(tom))
+
+
+@pytest.mark.parametrize("kind", ["He", "default", "tanh, rotations"])
+def test_learn_starts_by_guessing(kind):
+    """Without steps to speak of, the loss is that of a guess or more."""
+    loss = CHAPTER.learn(kind, 3, lr=0.0, n_layers=50, steps=3)
+    assert math.log(32) - 0.1 < 20 / 3 * loss < 6
 
 
 def test_the_demonstration_of_exercise_3_3():

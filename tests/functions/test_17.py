@@ -1,11 +1,15 @@
 """Chapter 17's functions against loops over pairs, PyTorch and closed forms."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
 from course.chapter import functions
+from experiments import memories
+from experiments.experiment import HERE
 
 CHAPTER = functions("17")
 FRONTS = [(), (3,), (2, 3)]
@@ -99,18 +103,6 @@ def test_values_that_are_integers_are_not_cut(rule):
     assert not np.array_equal(want, np.round(want))
 
 
-def test_errors_by_age():
-    rng = np.random.default_rng(3)
-    state, K, V = (rng.normal(size=s) for s in ((2, 3, 4), (2, 6, 4),
-                                                (2, 6, 3)))
-    got = CHAPTER.error_by_age(state, K, V, width=2)
-    for b in range(2):
-        error = [((state[b] @ k - v) ** 2).mean()
-                 for k, v in zip(K[b], V[b], strict=True)]
-        np.testing.assert_allclose(
-            got[b], [np.mean(error[i:i + 2]) for i in (4, 2, 0)])
-
-
 @pytest.mark.parametrize("nu", [1, 2, 4])
 def test_torch_dpfp_index_by_index(nu):
     X = np.random.default_rng(4).normal(size=(2, 30, 5))
@@ -120,7 +112,7 @@ def test_torch_dpfp_index_by_index(nu):
     got = CHAPTER.torch_dpfp(torch.tensor(X), nu).numpy()
     np.testing.assert_array_equal(got, want)
     np.testing.assert_array_equal(
-        CHAPTER.feature_map(nu)(torch.tensor(X)).numpy(), want)
+        memories.feature_map(nu)(torch.tensor(X)).numpy(), want)
 
 
 def test_the_module_by_loops():
@@ -150,12 +142,12 @@ def test_the_module_by_loops():
 @pytest.mark.parametrize("nu", [0, 2])
 def test_a_trained_sum_is_linear_attention(nu):
     generator = torch.Generator().manual_seed(1)
-    phi = CHAPTER.feature_map(nu)
+    phi = memories.feature_map(nu)
     tables = [row.double() for row in
               torch.randn(3, 6, 16, generator=generator)]
-    keys, values, _ = CHAPTER.stories(3, 6, generator)
-    got = CHAPTER.sum_answers(tables, keys, values, phi)
-    soft = CHAPTER.softmax_answers([row.float() for row in tables], keys,
+    keys, values, _ = memories.stories(3, 6, generator)
+    got = memories.sum_answers(tables, keys, values, phi)
+    soft = memories.softmax_answers([row.float() for row in tables], keys,
                                    values, None)
     E_Q, E_K, E_V = tables
     for b in range(3):
@@ -174,9 +166,9 @@ def test_answers_of_the_overwriting_task():
     tables = [row.double() for row in
               torch.randn(3, 6, 16, generator=generator)]
     tables += list(torch.randn(2, 6, generator=generator).double())
-    keys, values, last = CHAPTER.stories(3, 6, generator)
+    keys, values, last = memories.stories(3, 6, generator)
     assert keys.shape == values.shape == (3, 12)
-    got = CHAPTER.delta_answers(tables, keys, values, CHAPTER.feature_map(1))
+    got = memories.delta_answers(tables, keys, values, memories.feature_map(1))
     E_Q, E_K, E_V, b_K, b_V = (table.numpy() for table in tables)
 
     def features(X):
@@ -195,7 +187,7 @@ def test_answers_of_the_overwriting_task():
 
 
 def test_pairings_are_permutations():
-    keys, values, last = CHAPTER.pairs_once(
+    keys, values, last = memories.pairs_once(
         4, 7, torch.Generator().manual_seed(2))
     assert (keys == torch.arange(7)).all() and torch.equal(values, last)
     assert (values.sort(dim=-1).values == torch.arange(7)).all()
@@ -204,19 +196,63 @@ def test_pairings_are_permutations():
 def test_losses_by_hand():
     last = torch.tensor([[1, -1, 0]])
     answers = torch.tensor([[[0.0, 1, 0], [9, 9, 9], [0.5, 0.5, 0]]])
-    assert CHAPTER.newest_loss(answers, last) == 0.125
-    bound = CHAPTER.averaging_bound(
+    assert memories.newest_loss(answers, last) == 0.125
+    bound = memories.averaging_bound(
         torch.tensor([[0, 0, 0, 1]]), torch.tensor([[0, 1, 1, 2]]),
         torch.tensor([[1, 2, -1]]))
     assert bound == pytest.approx(0.5 * (1 - 1 / 9 - 4 / 9) / 2)
 
 
 def test_training_lowers_the_loss():
-    phi = CHAPTER.feature_map(1)
-    tables = [CHAPTER.train_memory(CHAPTER.sum_answers, phi,
-                                   CHAPTER.pairs_once, 6, 0, steps)
+    phi = memories.feature_map(1)
+    tables = [memories.train_memory(memories.sum_answers, phi,
+                                   memories.pairs_once, 6, 0, steps)
               for steps in (0, 60)]
-    *story, last = CHAPTER.pairs_once(9, 6, torch.Generator().manual_seed(3))
-    before, after = (CHAPTER.newest_loss(CHAPTER.sum_answers(
+    *story, last = memories.pairs_once(9, 6, torch.Generator().manual_seed(3))
+    before, after = (memories.newest_loss(memories.sum_answers(
         rows, *story, phi), last) for rows in tables)
     assert after < before / 3
+
+
+@pytest.mark.parametrize(("gated", "reads_first"), [
+    (False, False), (True, False), (False, True), (True, True)])
+def test_four_rules_by_loops(gated, reads_first):
+    """One triangular system is the chapter's rules, token by token."""
+    last_answers = run_path(str(HERE / "17_four_rules.py"))["last_answers"]
+    rng = np.random.default_rng(11)
+    n, m, d = 9, 4, 5
+    K, V, Q = (rng.normal(size=(size, d)) for size in (n, n, m))
+    beta, alpha = rng.uniform(0.1, 1, size=(2, n))
+    if not gated:
+        alpha = np.ones(n)
+    want = np.zeros((d, d))
+    for t in range(n):
+        want = alpha[t] * want
+        old = want @ K[t] if reads_first else 0
+        want = want + beta[t] * np.outer(V[t] - old, K[t])
+    if reads_first:
+        np.testing.assert_allclose(want, CHAPTER.gated_delta_rule(
+            K, K, V, beta, alpha)[1])
+    K, V, beta, alpha, Q = map(torch.tensor, (K, V, beta, alpha, Q))
+    got = last_answers(Q, K[None], V[None], beta[None], alpha.log()[None],
+                       reads_first)
+    np.testing.assert_allclose(got[0], Q @ want.T)
+
+
+def test_stories_of_four_rules_by_hand():
+    stories = run_path(str(HERE / "17_four_rules.py"))["stories"]
+    names, rooms, answer, age = stories(
+        20, 5, torch.Generator().manual_seed(0))
+    assert 0 < (names == 5).any(dim=1).sum() < 20
+    for b in range(20):
+        where, told = {}, {}
+        for t, (who, what) in enumerate(zip(names[b].tolist(),
+                                            rooms[b].tolist(), strict=True)):
+            if who == 5:
+                where, told = dict.fromkeys(where, 8), dict.fromkeys(told, t)
+            else:
+                where[who], told[who] = what, t
+        for person in range(5):
+            assert answer[b, person] == where.get(person, -1)
+            if person in told:
+                assert age[b, person] == 47 - told[person]

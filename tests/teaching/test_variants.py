@@ -351,10 +351,14 @@ def write_backward(v, G, state, k, value, beta):
 
 
 def averages(v, m, n, D, loss):
-    values = v["c"] * np.eye(m)
-    off = values - values.mean(0)
-    one = (off**2).sum(1).mean() / 2
-    return one, v["c"] ** 2 / 2 * (n - D) / n, n - 2 * n * loss / v["c"] ** 2
+    def one(keys):
+        off = np.eye(keys) - v["c"] * np.full((keys, keys), 1 / keys)
+        return (off**2).sum(axis=1).mean() / 2
+
+    rest = n - D + 1                                    # all others alone
+    mean = ((D - 1) * one(1) + rest * one(rest)) / n
+    saved = n * (0.5 - one(n))                          # by each cluster
+    return one(m), mean, n * (0.5 - loss) / saved
 
 
 def decode(v, x, state, W_Q, W_K, W_V, W_beta, b_beta, W_O):
