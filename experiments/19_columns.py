@@ -68,4 +68,17 @@ EXPERIMENT = Experiment(
           "random keys, delta, 2 columns": ("delta", 2),
           "random keys, sum, 24 columns": ("sum", 24)},
     row=row, formats=["{:.2f}"] * 6,
-    quick="random keys, delta, 6 columns", tolerance=0.05)
+    quick="random keys, delta, 6 columns", tolerance=0.05,
+    holds={
+        "24 columns hold six things": lambda table: min(
+            table["delta, 24 columns"][5],
+            table["random keys, delta, 24 columns"][5]) > 0.98,
+        "with six, training beats random keys": lambda table:
+            table["delta, 6 columns"][5] > 0.9
+            > table["random keys, delta, 6 columns"][5] + 0.1,
+        "with two, it stays below them and the window": lambda table: all(
+            table["delta, 2 columns"][n] < table[other][n] - 0.04
+            for n in range(1, 6) for other in (
+                "window of six tokens", "random keys, delta, 2 columns")),
+        "a sum with many columns suffers from changes": lambda table:
+            table["random keys, sum, 24 columns"][0] < 0.4})
