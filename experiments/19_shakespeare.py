@@ -4,11 +4,11 @@ Tokens are characters, the last tenth is the test text (200 windows of it). Two
 blocks, width 64, four heads, windows of 128 characters, 8 in a batch, 200
 steps of AdamW at 0.008 (40 warm-up steps, then cosine), float32,
 torch.manual_seed(0) to (4). Models: chapter 19's, with d_ff 170, and chapter
-13's, which has no convolution, with d_ff 176; of equal size within 1 %. The window is
-attention in the same layer to eight characters, whose keys and values are as
-many numbers as the state. Losses are nats per character of the test text. The
-text comes from where chapter 14 takes it; without it (no file, no network)
-nothing is computed.
+13's, which has no convolution, with d_ff 176; of equal size within 1 %. The
+window is attention in the same layer to eight characters, whose keys and
+values are as many numbers as the state. Losses are nats per character of the
+test text. The text comes from where chapter 14 takes it; without it (no file,
+no network) nothing is computed.
 """
 
 import math
