@@ -25,12 +25,12 @@ LENGTHS = 16, 256, 1024, 4096, 16384, 65536
 
 def memories(mixer: type[nn.Module], n: int) -> list[Any]:
     """What a model has kept after n characters, for two blocks."""
-    if mixer is CHAPTER.DeltaAttention:
-        return [torch.randn(1, 4, 16, 32) / 100 for _ in range(2)]
-    if mixer is CHAPTER.ModernDelta:
-        return [(torch.randn(1, 192, 3), torch.randn(1, 4, 16, 16) / 100)
-                for _ in range(2)]
-    return [tuple(torch.randn(2, 1, 4, n, 16)) for _ in range(2)]
+    def past() -> torch.Tensor:
+        return torch.randn(1, 192, 3)
+
+    if mixer is CHAPTER.DeltaLayer:
+        return [(past(), torch.randn(1, 4, 16, 16) / 100) for _ in range(2)]
+    return [(past(), tuple(torch.randn(2, 1, 4, n, 16))) for _ in range(2)]
 
 
 def seconds(model: Any, kept: list[Any]) -> float:
@@ -43,13 +43,12 @@ def seconds(model: Any, kept: list[Any]) -> float:
 
 def main(repeats: int = 50) -> None:
     """Print a line for each length, a column for each kind of memory."""
-    mixers = (CHAPTER.DeltaAttention, CHAPTER.ModernDelta,
-              CHAPTER.SoftmaxAttention)
+    mixers = CHAPTER.DeltaLayer, CHAPTER.SoftmaxLayer
     print(f"{'characters':>10}", *(f"{m.__name__:>17}" for m in mixers),
           "  microseconds")
     for n in LENGTHS:
         torch.manual_seed(0)
-        pairs = [(CHAPTER.LanguageModel(m, 65), memories(m, n))
+        pairs = [(CHAPTER.LanguageModel(m, 65, 64), memories(m, n))
                  for m in mixers]
         rounds = [[seconds(*pair) for pair in pairs] for _ in range(repeats)]
         print(f"{n:10}", *(f"{1e6 * min(times):17.0f}" for times

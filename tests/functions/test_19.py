@@ -1,6 +1,7 @@
 """Chapter 19's layers and models against NumPy loops and formulas."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from torch.nn import functional as F
 from course.chapter import functions
 
 CHAPTER = functions("19")
-MIXERS = (CHAPTER.DeltaAttention, CHAPTER.ModernDelta, CHAPTER.GatedDelta,
-          CHAPTER.SoftmaxAttention, CHAPTER.NoPositions)
+MIXERS = (CHAPTER.DeltaLayer, CHAPTER.SumLayer, CHAPTER.GatedDelta,
+          CHAPTER.SoftmaxLayer)
 each_mixer = pytest.mark.parametrize("mixer", MIXERS,
                                      ids=lambda m: m.__name__)
 
@@ -84,6 +85,15 @@ def test_gated_by_chunks_is_the_loop(n, chunk):
     assert torch.allclose(last, state, atol=1e-11)
 
 
+def test_a_gate_of_zero_forgets_all():
+    Q, K, V = torch.randn(3, 1, 4, 2).double()
+    beta, alpha = torch.ones(1, 4).double(), torch.tensor([[1.0, 1, 0, 1]])
+    Y, _ = CHAPTER.gated_by_chunks(Q, K, V, beta, alpha.double().log())
+    late, _ = CHAPTER.gated_by_chunks(Q[:, 2:], K[:, 2:], V[:, 2:],
+                                      beta[:, 2:], 0 * beta[:, 2:])
+    assert torch.allclose(Y[:, 2:], late, atol=1e-9)
+
+
 def test_closed_gates_are_finite_in_float32():
     Q, K, V = torch.randn(3, 1, 300, 4)
     leaves = [X.requires_grad_() for X in (Q, F.normalize(K, dim=-1).detach(),
@@ -115,23 +125,51 @@ def test_in_pieces_causal_and_no_idle_parameter(mixer):
     assert moved[:20].max() == 0 < moved[20:].max()
 
 
-def test_softmax_attention_is_attention_with_turned_rows():
+@pytest.mark.parametrize("window", [None, 3])
+def test_softmax_layer_query_by_query(window):
     torch.manual_seed(2)
-    layer = CHAPTER.NoPositions(12, 3).double()
-    X = torch.randn(2, 7, 12).double()
-    theirs = nn.MultiheadAttention(12, 3, bias=False,
-                                   batch_first=True).double()
+    layer = CHAPTER.SoftmaxLayer(12, 3).double()
+    layer.window = window
+    X, (Q, K, V) = torch.randn(1, 7, 12).double(), torch.randn(
+        3, 1, 3, 7, 4).double()
+    Q, K = F.normalize(Q, dim=-1), F.normalize(K, dim=-1)
     with torch.no_grad():
-        theirs.in_proj_weight.copy_(layer.to_QKV.weight)
-        theirs.out_proj.weight.copy_(layer.to_output.weight)
-        mask = torch.ones(7, 7, dtype=torch.bool).triu(1)
-        want = theirs(X, X, X, attn_mask=mask)[0]
-        assert torch.allclose(layer(X)[0], want, atol=1e-10)
+        Y, _ = layer.rule(X, Q, K, V, None)
+        beta = layer.to_beta(X).sigmoid()[0].T      # (h, n)
+    rope, t = CHAPTER.RotaryEmbedding(4, 100.0), torch.arange(7)
+    Q, K = rope(Q, t)[0].numpy(), rope(K, t)[0].numpy()
+    for i in range(3):
+        for t in range(7):
+            seen = range(max(0, t + 1 - window) if window else 0, t + 1)
+            scores = np.array([math.exp(8 * Q[i, t] @ K[i, j]) for j in seen])
+            V_b = np.array([(beta[i, j] * V[0, i, j]).numpy() for j in seen])
+            want = scores / scores.sum() @ V_b
+            assert np.allclose(Y[0, i, t], want, atol=1e-9)
+
+
+def test_sum_and_no_memory_token_by_token():
+    torch.manual_seed(5)
+    layer = CHAPTER.SumLayer(12, 3).double()
+    X, (Q, K, V) = torch.randn(1, 7, 12).double(), torch.randn(
+        3, 1, 3, 7, 4).double()
+    F_0 = torch.randn(1, 3, 4, 4).double()
+    with torch.no_grad():
+        beta = layer.to_beta(X).sigmoid().mT[..., None]
+        Y, last = layer.rule(X, Q, K, V, F_0)
+        own, state = CHAPTER.NoMemory.rule(layer, X, Q, K, V, None)
+    held = F_0
+    for t in range(7):
+        held = held + (beta * V)[:, :, t, :, None] * K[:, :, t, None, :]
+        read = (held @ Q[:, :, t, :, None])[..., 0]
+        assert torch.allclose(Y[:, :, t], read, atol=1e-10)
+    assert torch.allclose(last, held, atol=1e-10)
+    assert torch.equal(own, beta * V) and state is None
 
 
 def test_numbers_kept_and_writing():
-    for mixer, each, fixed in ((CHAPTER.SoftmaxAttention, 2 * 2 * 12, 0),
-                               (CHAPTER.DeltaAttention, 0, 2 * 3 * 4 * 8)):
+    for mixer, each, fixed in (
+            (CHAPTER.SoftmaxLayer, 2 * 2 * 12, 2 * 3 * 36),
+            (CHAPTER.DeltaLayer, 0, 2 * 3 * 4 * 4 + 2 * 3 * 36)):
         model = newborn(mixer)
         start = torch.tensor([1, 2, 3])
         ids, memories = CHAPTER.write_on(model, start, 9)
@@ -139,6 +177,34 @@ def test_numbers_kept_and_writing():
         assert CHAPTER.numbers_kept(memories) == each * 12 + fixed
         again, _ = CHAPTER.write_on(model, start, 9)
         assert torch.equal(ids, again)
+
+
+def test_a_story_told_as_a_list():
+    told = "Anna gave Tom a kite . he thanked her for it . then Tom gave the " \
+           "kite to Eva . who has the kite? Eva . <end>".split()
+    assert " ".join(CHAPTER.told_as_list(told)) == (
+        "Tom has a kite . then Eva has the kite . who has the kite? Eva . "
+        "<end>")
+
+
+@pytest.mark.parametrize("n_things, n_facts, n_questions",
+                         [(1, 3, 1), (3, 8, 4), (6, 6, 2)])
+def test_lists_follow_their_owners(n_things, n_facts, n_questions):
+    rng = random.Random(n_facts)
+    for _ in range(50):
+        words = CHAPTER.list_of_facts(rng, n_things, n_facts, n_questions)
+        owner, asked = {}, 0
+        for i, word in enumerate(words):
+            if word == "has" and words[i - 1] != "who":
+                thing = words[i + 2]
+                assert words[i + 1] == ("the" if thing in owner else "a")
+                assert owner.get(thing) != words[i - 1]
+                owner[thing] = words[i - 1]
+            elif word.endswith("?"):
+                assert words[i + 1] == owner[word[:-1]]
+                asked += 1
+        assert len(owner) == n_things and asked == n_questions
+        assert len(words) == 5 * n_facts + 6 * n_questions + 1
 
 
 def test_bigram_loss_by_hand():

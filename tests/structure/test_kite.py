@@ -1,10 +1,12 @@
 """The kite world: its stories are what they promise, and the committed model
 answers them by more than a rule of thumb."""
 
+import random
+
 import numpy as np
 import torch
 
-from experiments import kite, kite_model
+from experiments import kite, kite_memories, kite_model
 
 STORIES = kite_model.HELD_OUT[:500]
 
@@ -47,3 +49,17 @@ def test_the_committed_model_answers():
     torch.manual_seed(0)
     untrained = kite.right_answers(kite.Transformer(), kite_model.IDS[:500])
     assert untrained.float().mean() < 0.3
+
+
+def test_the_kept_memories_answer_as_their_lines_say():
+    """A delta rule and a sum; lists of 32 facts tell them apart."""
+    rng = random.Random(3)
+    lists = [kite_memories.CHAPTER.list_of_facts(rng, 3, 32)
+             for _ in range(100)]
+    for name, seed, lasts in (("delta", 0, True), ("sum", 2, False)):
+        model = kite_memories.load(name)
+        run = kite_memories.runs()[name, seed]
+        found = kite_memories.right(model, kite_memories.HELD_OUT).mean()
+        assert abs(found - run["gave"]) < 0.02
+        right = kite_memories.right(model, lists).mean()
+        assert right > 0.9 if lasts else right < 0.6
