@@ -5,8 +5,11 @@ a feed-forward branch has RMS 1 for a token of RMS 1: ReLU, GELU or SwiGLU,
 alone or in turn with causal attention of four heads. A last norm stands
 behind all. gradient: length at the stream behind the first branch, divided by
 that behind the last one. alike: mean cosine of two tokens at the end. QK:
-with QK-norm; cut: no gradient goes back through the scores. Medians of seeds
-0 to 4.
+with QK-norm in each head; QK over heads: one norm for all heads together, as
+in OLMo 2; cut: no gradient goes back through the scores; one head: attention
+with one head; heavy: the sum is 8.29 x + f(x), so that half of the input is
+left after 48 branches; norm only: f(LN(x)), without a shortcut. Medians of
+seeds 0 to 4; lowest, highest: of the five.
 """
 
 import functools
@@ -29,7 +32,12 @@ PLACES = {"pre-norm": ("pre", ""), "post-norm": ("post", ""),
           "branch-output norm": ("output", ""),
           "branch-output norm, QK": ("output", "QK"),
           "sandwich norm": ("sandwich", ""),
-          "branch-output norm, cut": ("output", "cut")}
+          "branch-output norm, cut": ("output", "cut"),
+          "branch-output norm, QK over heads": ("output", "QK over heads"),
+          "branch-output norm, one head": ("output", "one head"),
+          "post-norm, heavy": ("heavy", ""),
+          "norm only": ("only", "")}
+HEAVY = 8.29
 # 1 / RMS of the hidden numbers, for hidden scores of RMS 1
 RMS_OF = {"relu": 0.5**0.5, "gelu": 0.6521, "swiglu": 0.5964}
 Function = Callable[[Tensor], Tensor]
@@ -51,13 +59,17 @@ def feed_forward(kind: str, draw: Callable[..., Tensor]) -> Function:
 
 
 def attention(scores: str, draw: Callable[..., Tensor]) -> Function:
-    """Causal, four heads. X (n, d) -> (n, d)."""
+    """Causal, four heads or one. X (n, d) -> (n, d)."""
+    heads = 1 if scores == "one head" else HEADS
     future = torch.ones(N, N, dtype=torch.bool).triu(1)
     W_Q, W_K, W_V, W_O = (draw(D, D) / D**0.5 for _ in range(4))
 
     def branch(X: Tensor) -> Tensor:
-        Q, K, V = ((X @ W).unflatten(-1, (HEADS, -1)).transpose(0, 1)
-                   for W in (W_Q, W_K, W_V))
+        Q, K, V = (X @ W for W in (W_Q, W_K, W_V))
+        if scores == "QK over heads":
+            Q, K = norm(Q), norm(K)
+        Q, K, V = (Y.unflatten(-1, (heads, -1)).transpose(0, 1)
+                   for Y in (Q, K, V))
         if scores == "QK":
             Q, K = norm(Q), norm(K)
         A = (Q @ K.mT / Q.shape[-1]**0.5).masked_fill(
@@ -71,8 +83,10 @@ def attention(scores: str, draw: Callable[..., Tensor]) -> Function:
 
 def block(place: str, X: Tensor, f: Function) -> Tensor:
     """Shortcut, branch, and the norm in its place."""
-    if place == "post":
-        return norm(X + f(X))
+    if place in ("post", "heavy"):
+        return norm((HEAVY if place == "heavy" else 1) * X + f(X))
+    if place == "only":
+        return f(norm(X))
     Y = f(X if place == "output" else norm(X))
     return X + (Y if place == "pre" else norm(Y))
 
@@ -102,16 +116,21 @@ def measured(label: str, column: str, seed: int) -> tuple[float, float]:
 
 
 def cell(what: str, label: str, column: int) -> float:
-    """The median of five seeds."""
+    """The median of five seeds, or the lowest or highest."""
     values = [measured(label, [*BRANCH][column], seed)[what == "alike"]
               for seed in range(5)]
-    return statistics.median(values)
+    return OF_FIVE.get(what, statistics.median)(values)
 
 
+OF_FIVE: dict[str, Callable[[list[float]], float]] = {
+    "lowest": min, "highest": max}
+ALIKE = [*PLACES][:5] + ["norm only"]
 ROWS: dict[str, tuple[str, str]] = {
     f"{what}, {label}": (what, label)
-    for what in ("gradient", "alike") for label in PLACES
-    if (what, PLACES[label][1]) != ("alike", "cut")}
+    for what in ("gradient", *OF_FIVE, "alike") for label in PLACES
+    if (label in ALIKE if what == "alike"
+        else label == "branch-output norm" if what in OF_FIVE
+        else label != "norm only")}
 GRADIENT = {label: f"gradient, {label}" for label in PLACES}
 EXPERIMENT = Experiment(
     question="What do gates and attention change before training?",
@@ -138,10 +157,24 @@ EXPERIMENT = Experiment(
             cut < 1.4 * qk for cut, qk in zip(
                 t[GRADIENT["branch-output norm, cut"]],
                 t[GRADIENT["branch-output norm, QK"]], strict=True)),
-        "a gate keeps tokens apart": lambda t: all(
-            abs(row[2]) < 0.03 for label, row in t.items()
+        "a gate keeps tokens apart, even without a shortcut": lambda t: all(
+            abs(row[2]) < 0.05 for label, row in t.items()
             if label.startswith("alike")),
         "attention does not": lambda t: all(
-            row[5] > 0.1 for label, row in t.items()
-            if label.startswith("alike")),
-        "post-norm most": lambda t: t["alike, post-norm"][5] > 0.6})
+            0.1 < row[5] < 0.6 for label, row in t.items()
+            if label.startswith("alike") and "m, QK" not in label
+            and label not in ("alike, post-norm", "alike, norm only")),
+        "post-norm most": lambda t: t["alike, post-norm"][5] > 0.6,
+        "small shares repair post-norm": lambda t: max(
+            t[GRADIENT["post-norm, heavy"]]) < 2,
+        "pre-norm with gates: about the share, not its root": lambda t: (
+            0.8 < t[GRADIENT["pre-norm"]][2] / (49 / 2) < 1.25
+            and 0.8 < t[GRADIENT["pre-norm"]][0] / (49 / 2)**0.5 < 1.25),
+        "one QK-norm over all heads repairs as well": lambda t: all(
+            0.8 < over / each < 1.25 for over, each in zip(
+                t[GRADIENT["branch-output norm, QK over heads"]],
+                t[GRADIENT["branch-output norm, QK"]], strict=True)),
+        "the explosion is in each draw, its size is not": lambda t: (
+            900 < t["lowest, branch-output norm"][5]
+            and t["highest, branch-output norm"][5] < 2500
+            and t[GRADIENT["branch-output norm, one head"]][5] > 900)})

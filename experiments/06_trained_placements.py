@@ -6,7 +6,9 @@ warm-up: 50 steps, otherwise none; afterwards the rate falls to 0. heavy: the
 sum is 5.84 x + f(x) (DeepNorm), so that half of the table's rows is left after
 24 branches. QK: with QK-norm. ReLU: feed-forward layers without a gate. Loss
 of the answers in 8 batches that no training sees. removed: the same after a
-block, or the last six of them, is taken out of the trained model. Seeds 0 to 4.
+block, or the last six of them, is taken out of the trained model. gradient:
+length at the stream behind block 1, divided by that behind block 12, before
+training. Seeds 0 to 4.
 """
 
 import functools
@@ -45,6 +47,8 @@ SLOW = {f"rate 0.0003: {label}": ("loss", place, 12, 0.0003, "warm-up")
         for label, place in PLACES.items() if place in ("post", "pre")}
 ROWS: dict[str, tuple[str, str, int, float, str]] = {
     "before training": ("before", "pre", 12, 0.001, "warm-up"),
+    "before training: gradient, branch-output norm": (
+        "gradient", "output", 12, 0.001, "warm-up"),
     **DEEP, **UNGATED, **SLOW, **FAST, **SHALLOW, **REMOVED}
 
 
@@ -120,6 +124,17 @@ def unseen(model: nn.Module) -> float:
     return sum(kite.answer_loss(model, ids).item() for ids in batches) / 8
 
 
+def first_to_last(model: nn.Module) -> float:
+    """The gradient at the stream behind block 1 and 12, its lengths."""
+    stream: list[Tensor] = []
+    for block in model.blocks:
+        block.register_forward_hook(lambda _, given, X: stream.append(X))
+    ids, = kite.kite_batches(1, 99, n_short=1)
+    first, last = torch.autograd.grad(kite.answer_loss(model, ids),
+                                      [stream[0], stream[-1]])
+    return float(first.norm() / last.norm())
+
+
 @functools.cache
 def trained(place: str, n_layers: int, rate: float, warm: str,
             seed: int) -> nn.Module:
@@ -135,6 +150,8 @@ def cell(what: str, place: str, n_layers: int, rate: float, warm: str,
     """One number: the column is the seed."""
     if what == "before":
         return unseen(placed(place, n_layers, column))
+    if what == "gradient":
+        return first_to_last(placed(place, n_layers, column))
     model = trained(place, n_layers, rate, warm, column)
     if what == "loss":
         return unseen(model)
@@ -193,6 +210,12 @@ EXPERIMENT = Experiment(
         "with 2 blocks post-norm is not far behind": lambda t: mean(
             t["2 blocks, rate 0.004: post-norm"]) < 0.06 + mean(
             t["2 blocks, rate 0.004: pre-norm"]),
+        "the gradient of branch-output norm starts 9 times as long":
+            lambda t: round(mean(
+                t["before training: gradient, branch-output norm"])) == 9,
+        "the last six blocks are needed": lambda t: all(
+            min(t[f"{label}, last six removed"]) > 0.9
+            for label in ("pre-norm", QK, "sandwich norm")),
         "block 2 is needed": lambda t: all(
             min(t[f"{label}, block 2 removed"]) > 1.2
             for label in ("pre-norm", QK, "sandwich norm")),
