@@ -32,7 +32,7 @@ from tools.refresh import mathfont
 from tools.website.explorables import EXPLORABLES
 from tools.website.launch import COLAB
 
-MOST = 265_000                  # bytes that a first visit to a page may load
+MOST = 255_000                  # bytes that a first visit to a page may load
 OURS = f"{COLAB}ada/course/blob/"
 
 each_page = pytest.mark.parametrize("page", PAGES)
