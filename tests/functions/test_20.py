@@ -108,6 +108,9 @@ def test_powers_found():
     lowest, highest = CHAPTER.powers_found(
         lambda x: np.stack([x[:, 0] ** 2, x[:, 1]], axis=1), x, a)
     assert (lowest, highest) == (1, 2)
+    assert CHAPTER.powers_found(                    # 1 to 2, but 2 to -4
+        lambda x: x * np.sign(2.5 - x), np.array([[1.0], [2]]),
+        np.full((2, 1), 2.0)) == (1, np.inf)
     for f in (np.tanh, np.cosh, lambda x: x + 1):
         lowest, highest = CHAPTER.powers_found(f, x / 100, a)
         assert highest - lowest > 0.1
@@ -220,6 +223,15 @@ def test_module(front, bias):
     assert not flash.weight.requires_grad
 
 
+def test_module_of_a_norm_without_a_gain():
+    norm = torch.nn.RMSNorm(12, eps=EPS, elementwise_affine=False)
+    linear = torch.nn.Linear(12, 7, dtype=torch.float64)
+    x = torch.tensor(tokens((5,)))
+    flash = CHAPTER.FlashLinear(norm, linear)
+    close(flash(x).detach(), linear(norm(x)).detach(), 1e-12)
+    assert flash.weight.data_ptr() != linear.weight.data_ptr()
+
+
 def test_what_the_module_refuses():
     linear = torch.nn.Linear(12, 7)
     for norm in (torch.nn.LayerNorm(12), torch.nn.RMSNorm(12)):
@@ -232,11 +244,11 @@ def test_one_wrong_program_and_a_test_that_it_passes():
     X = tokens((5,), d=32)
     unit = normed(X, eps=0)
     given = unit, np.ones(32), 1e-6, rng
-    assert CHAPTER.passes(CHAPTER.wrong_reglu, *given)
-    assert CHAPTER.passes(CHAPTER.right_reglu, *given)
+    assert CHAPTER.passes(1, *given)
+    assert CHAPTER.passes(2, *given)
     given = X, rng.normal(size=32), EPS, rng
-    assert not CHAPTER.passes(CHAPTER.wrong_reglu, *given)
-    assert CHAPTER.passes(CHAPTER.right_reglu, *given)
+    assert not CHAPTER.passes(1, *given)
+    assert CHAPTER.passes(2, *given)
 
 
 def test_layer_norm_refuses_tensors():
