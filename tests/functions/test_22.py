@@ -114,6 +114,52 @@ def test_amdahl_and_bounds():
     assert CHAPTER.time_bound(9, 8, 2, 4) == 4.5e6
 
 
+def test_a_list_of_calls():
+    X, gain = torch.ones(300, 40).half(), torch.ones(40).half()
+    with CHAPTER.Calls() as calls:
+        Y = (X + X).float()
+        CHAPTER.eight_calls(X, gain)
+    names, moved = zip(*calls.rows, strict=True)
+    assert names[:2] == ("add", "_to_copy") and len(names) == 10
+    assert moved[:2] == (3 * X.nbytes, X.nbytes + Y.nbytes)
+    torch.add(X, X)                                 # after it is off
+    assert len(calls.rows) == 10
+
+
+def test_eight_calls():
+    X = torch.tensor([[3.0, -4], [300, 400]]).half()
+    want = X.double() / torch.tensor([[12.5**0.5], [125000**0.5]])
+    got = CHAPTER.eight_calls(X, torch.tensor([2.0, 0.5]).half(), 0)
+    assert got.dtype == torch.float16
+    close(got.double(), want * torch.tensor([2, 0.5]), 2e-3)
+    small = CHAPTER.eight_calls(torch.full((1, 8), 1e-3), torch.ones(8))
+    close(small, torch.full((1, 8), 2**-0.5), 1e-5)     # eps = mean square
+
+
+def test_an_estimate():
+    calls, ways, product = CHAPTER.estimate([3, 0, 2], 7, 4, d=30, k=50)
+    assert calls == 16
+    assert ways == pytest.approx(2 * 5 * 7 * 30 / 2.039e6)
+    assert product == pytest.approx(
+        2 * (7 * 30 + 30 * 50 + 7 * 50) / 2.039e6)  # few tokens: its bytes
+    *_, product = CHAPTER.estimate([1], 10**6, 0)
+    assert product == pytest.approx(2e6 * 4096 * 6144 / 312e6)
+
+
+def test_eight_bits():
+    rng = np.random.default_rng(8)
+    X = torch.tensor(rng.normal(size=(4, 3, 64)) * 10 ** rng.uniform(
+        -3, 3, size=(4, 3, 1))).float()
+    codes, scale = CHAPTER.to_8_bits(X)
+    assert codes.dtype == torch.float8_e4m3fn and scale.shape == (4, 3, 1)
+    assert (codes.float().abs().amax(-1) == 448).all()
+    assert ((codes.float() * scale - X).abs() <= X.abs() / 16
+            + scale * 2**-10).all()                 # half a step, subnormals
+    again, twice = CHAPTER.to_8_bits(4 * X)
+    assert torch.equal(codes.float(), again.float())
+    assert torch.equal(twice, 4 * scale)
+
+
 def test_bytes_of_passes():
     for n, k, tokens, unfused in ((576, 960, 4096, 13), (40, 7, 3, 2)):
         given = () if unfused == 13 else (unfused, 1e9)
