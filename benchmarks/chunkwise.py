@@ -46,7 +46,6 @@ def rule_by_products(Q: Tensor, K: Tensor, V: Tensor,
 METHODS: dict[str, Rule] = {
     "chunks of 64": CHAPTER.delta_rule_chunkwise,
     "chunks again": CHAPTER.delta_rule_chunkwise,
-    "loop by index": CHAPTER.delta_rule_by_index,
     "loop by rows": CHAPTER.delta_rule_by_rows,
     "loop by products": rule_by_products,
     "attention written out": CHAPTER.attention_written_out,
@@ -87,11 +86,9 @@ def ratios(n: int, rounds: int) -> dict[str, float]:
     inputs = CHAPTER.memory_inputs(n)
     times: dict[str, list[float]] = {name: [] for name in METHODS}
     for rule in METHODS.values():
-        if n < 4096 or rule is not CHAPTER.delta_rule_by_index:
-            seconds(rule, inputs)                   # warm
-    for i in range(rounds):
-        names = [name for name in METHODS if n < 4096 or i < 2
-                 or name != "loop by index"]        # twice: it is that slow
+        seconds(rule, inputs)                       # warm
+    for _ in range(rounds):
+        names = list(METHODS)
         random.shuffle(names)
         for name in names:
             times[name].append(seconds(METHODS[name], inputs))

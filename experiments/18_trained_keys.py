@@ -8,9 +8,9 @@ cosine, after 40 steps of warm-up. Then 10 windows of the test text give 80
 chunks of 64 and 80 of 128 (four heads, two blocks). Of each we compute the
 corrections from an empty state by the series (18.8) in float32. They count as
 wrong if their largest error is above the largest correction, and as not finite
-in float16 if the inverse contains inf or NaN. "solver off" counts the
-chunks of 128 whose corrections by forward substitution in float32 have an error
-above 1e-5 (here the highest of the seeds). "random inputs" has as many
+in float16 if the inverse contains inf or NaN. A row raises AssertionError if
+forward substitution in float32 has an error above 1e-5 on one of the chunks of
+128. All numbers but the cosine are per cent of the chunks. "random" has as many
 chunks, of random keys of length 1 and width 16 and beta between 0 and 1.
 Cosines are those of all pairs of keys in a chunk of 128. Seeds 0 to 4; medians
 of the seeds, and the lowest and highest.
@@ -126,16 +126,17 @@ def row(steps: int | None) -> list[float]:
         values.append([cosine.item(), failures(K, V, beta, 64)[0],
                        *failures(K, V, beta, 128)])
     cosine, short, wrong, infinite, off = zip(*values, strict=True)
+    assert max(off) == 0, "the solver is off"
     return [round(median(cosine), 2) + 0.0, median(short), median(wrong),
-            min(wrong), max(wrong), median(infinite), max(off)]
+            min(wrong), max(wrong), median(infinite)]
 
 
 EXPERIMENT = Experiment(
     question="Does the series for the inverse fail on the keys of a trained "
              "model?",
-    columns=["% of chunks", "mean cosine", "wrong, 64", "wrong, 128", "lowest",
-             "highest", "not finite, 128", "solver off"],
-    rows={"random inputs": (None,), "before training": (0,),
+    columns=["keys", "mean cosine", "wrong, 64", "wrong, 128", "lowest",
+             "highest", "not finite, 128"],
+    rows={"random": (None,), "before training": (0,),
           "after 400 steps": (400,)},
-    row=row, formats=["{:.2f}"] + ["{:.0f}"] * 6,
-    quick="random inputs", tolerance=0.3)
+    row=row, formats=["{:.2f}"] + ["{:.0f}"] * 5,
+    quick="random", tolerance=0.3)
