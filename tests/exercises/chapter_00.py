@@ -659,8 +659,8 @@ VARIANTS = {
                            "mbnh", "hnmb", "bmnh", "nmhb", "mnbh", "hbnm"]},
         "says": "The result has the axes `{out}`, in this order.",
         "edits": [("bmhk->bhnm", "bmhk->{out}"),
-                  ("(B, m, h, d_k) -> (B, h, n, m).",
-                   "(B, m, h, d_k) -> {out}.")]},
+                  ("(b, m, h, k) -> (b, h, n, m).",
+                   "(b, m, h, k) -> {out}.")]},
     "0.4": {
         "asks": "formula",
         "one of": {"c": SMALL},
