@@ -32,13 +32,13 @@ def model(seed: int | None) -> tuple[Model, torch.Tensor]:
         torch.manual_seed(seed)
         made = kite.Transformer()
         rng = np.random.default_rng(seed)
-        for owner, name, _ in CHAPTER.readers(made):
+        for owner, name, _ in CHAPTER.wires(made):
             gain = getattr(owner, name).weight
             gain.data = torch.tensor(np.exp(0.5 * rng.normal(
                 size=len(gain)))).float()
         kite.train(made, kite.kite_batches(kite.STEPS, seed + 1000))
         made = made.double()
-    return made, CHAPTER.answer(made, STORIES)
+    return made, CHAPTER.answer_logits(made, STORIES)
 
 
 def gains(change: Callable[[torch.Tensor], torch.Tensor]
@@ -75,9 +75,9 @@ CHANGES: dict[str, Callable[[Model], Model]] = {
 def changed(name: str, seed: int | None) -> tuple[float, float]:
     """Answers that stay, and how far the logits are off."""
     made, want = model(seed)
-    got = CHAPTER.answer(CHANGES[name](made), STORIES)
+    got = CHAPTER.answer_logits(CHANGES[name](made), STORIES)
     same = (got.argmax(-1) == want.argmax(-1)).double().mean().item()
-    return same, CHAPTER.off(got, want)
+    return same, CHAPTER.logits_off(got, want)
 
 
 def cell(name: str, column: int) -> float:

@@ -46,7 +46,7 @@ def theirs(ids, model, gains):
 
 def gains_of(model):
     return [getattr(owner, name).weight.detach().clone()
-            for owner, name, _ in CHAPTER.readers(model)]
+            for owner, name, _ in CHAPTER.wires(model)]
 
 
 @pytest.mark.parametrize("sizes", [{}, dict(h=5, h_kv=1),
@@ -63,7 +63,7 @@ def test_folding_a_model(sizes):
     close(theirs(ids, folded, [None] * len(gains)), want)
     for name, w in model.state_dict().items():
         assert torch.equal(w, kept[name])
-    pairs = list(zip(CHAPTER.readers(model), CHAPTER.readers(folded), gains,
+    pairs = list(zip(CHAPTER.wires(model), CHAPTER.wires(folded), gains,
                      strict=True))
     assert len(pairs) == 2 * len(model.blocks) + 1
     for (*_, old), (owner, name, new), g in pairs:
@@ -122,14 +122,14 @@ def test_unfolding():
 
 def test_measures():
     want = torch.tensor([[0.0, 2.0], [1.0, -1.0]]).double()
-    assert CHAPTER.off(want, want) == 0
-    assert CHAPTER.off(want + 3, want) == pytest.approx(3 / 2**0.5)
+    assert CHAPTER.logits_off(want, want) == 0
+    assert CHAPTER.logits_off(want + 3, want) == pytest.approx(3 / 2**0.5)
     assert CHAPTER.worst_logits(torch.tensor([[3.0, 4], [0, 2]]),
                                 torch.tensor([[3.0, 4], [0, 1]])) == 1
     model, stories = draw(5), some((6, 9))
     with torch.no_grad():
         logits = model(stories[:, :-3])[:, -1]
-    assert torch.equal(CHAPTER.answer(model, stories), logits)
+    assert torch.equal(CHAPTER.answer_logits(model, stories), logits)
     stories[:4, -3] = logits[:4].argmax(-1)
     stories[4:, -3] = logits[4:].argmin(-1)
     assert CHAPTER.right(model, stories) == 4
@@ -173,16 +173,16 @@ def test_directions():
     torch.testing.assert_close(R @ R.T, torch.eye(48).double())
     seen = []
     turned = CHAPTER.rotate(model, R)
-    for owner, name, _ in CHAPTER.readers(turned):
+    for owner, name, _ in CHAPTER.wires(turned):
         getattr(owner, name).register_forward_hook(
             lambda norm, given, got: seen.append(got.flatten(0, 1)))
-    CHAPTER.answer(turned, stories)
+    CHAPTER.answer_logits(turned, stories)
     loud = torch.cat(seen).square().sum(0)
     assert (loud.diff() <= 1e-9 * loud[0]).all()
     cut = CHAPTER.left_out(model, 5)
     given = []
     cut.norm.register_forward_pre_hook(lambda norm, X: given.append(X[0]))
-    CHAPTER.answer(cut, stories)
+    CHAPTER.answer_logits(cut, stories)
     assert (given[0][..., 43:] == 0).all() and (given[0][..., :43] != 0).any()
 
 
