@@ -133,7 +133,7 @@ def test_measures():
     stories[:4, -3] = logits[:4].argmax(-1)
     stories[4:, -3] = logits[4:].argmin(-1)
     assert CHAPTER.right(model, stories) == 4
-    half = CHAPTER.stored(model, torch.bfloat16)
+    half = CHAPTER.kept_in(model, torch.bfloat16)
     assert torch.equal(half.E, model.E.bfloat16().double())
 
 
