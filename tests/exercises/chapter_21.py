@@ -137,12 +137,12 @@ return (q @ W_q.astype(np.int32)) * (step * s) * step_W
 
 RIGHT = [
     ("21.1", "written out", GEMMA),
-    ("21.1", "by fold_gain, as lists", """
+    ("21.1", "by a diagonal matrix, as lists", """
 out = {**weights, "layers": []}
 for layer in weights["layers"]:
     heads, ffn = list(layer["attention"]), list(layer["ffn"])
-    heads[:3] = [fold_gain(1 + layer["norm_1"], W) for W in heads[:3]]
-    ffn[:2] = [fold_gain(1 + layer["norm_2"], W) for W in ffn[:2]]
+    heads[:3] = [np.diag(1 + layer["norm_1"]) @ W for W in heads[:3]]
+    ffn[:2] = [np.diag(1 + layer["norm_2"]) @ W for W in ffn[:2]]
     out["layers"].append({"attention": heads, "ffn": ffn})
 return out
 """),

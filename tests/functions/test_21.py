@@ -9,7 +9,6 @@ from torch.nn import functional as F
 from course.chapter import functions
 
 CHAPTER = functions("21")
-READERS = {"norm_1": ("W_Q", "W_K", "W_V"), "norm_2": ("W_gate", "W_up")}
 
 
 def close(got, want, bound=1e-12):
@@ -20,204 +19,196 @@ def close(got, want, bound=1e-12):
     assert (off <= bound * np.linalg.norm(want, axis=-1)).all(), off.max()
 
 
-def draw(seed=0, h=4, n_vocab=23, n_layers=2, d=14, d_k=6, d_ff=17):
+def draw(seed=0, **sizes):
     """A small Llama with signed gains, no two of them alike."""
-    rng = np.random.default_rng(seed)
-    return CHAPTER.new_llama(rng, lambda d: rng.normal(size=d) + 0.1, n_vocab,
-                             d, n_layers, h, d_k, d_ff)
+    return CHAPTER.small_llama(seed, **sizes)
 
 
 def some(front=(3, 8), n_vocab=23, seed=1):
-    return np.random.default_rng(seed).integers(n_vocab, size=front)
+    return torch.tensor(np.random.default_rng(seed).integers(
+        n_vocab, size=front))
 
 
-def flat(weights):
-    """Every array of a model with the way to it."""
-    return {**{name: w for name, w in weights.items() if name != "layers"},
-            **{(i, name): w for i, layer in enumerate(weights["layers"])
-               for name, w in layer.items()}}
+def theirs(ids, model, gains):
+    """Logits by F.rms_norm with these gains, in the order of readers."""
+    gains = iter(gains)
+
+    def norm(X):
+        return F.rms_norm(X, X.shape[-1:], next(gains), 1e-6)
+
+    with torch.no_grad():
+        X = model.E[ids]
+        for block in model.blocks:
+            X = X + block.attention(norm(X))
+            X = X + block.ffn(norm(X))
+        return model.W_U(norm(X))
 
 
-def same(got, want):
-    """The same arrays at the same places."""
-    got, want = flat(got), flat(want)
-    assert got.keys() == want.keys()
-    for way, w in want.items():
-        np.testing.assert_allclose(got[way], w, rtol=1e-14, atol=0,
-                                   err_msg=str(way))
+def gains_of(model):
+    return [getattr(owner, name).weight.detach().clone()
+            for owner, name, _ in CHAPTER.wires(model)]
 
 
-def changed(change, weights):
-    """The same model with every array changed."""
-    return {**{name: change(w) for name, w in weights.items()
-               if name != "layers"},
-            "layers": [{name: change(w) for name, w in layer.items()}
-                       for layer in weights["layers"]]}
-
-
-def turned(x):
-    """RoPE by complex numbers, pairs (i, i + d_k / 2), one token at a time."""
-    half = x.shape[-1] // 2
-    z = torch.complex(x[..., :half].double(), x[..., half:].double())
-    rows = [z[..., t, :] * torch.polar(
-        torch.ones(half, dtype=torch.float64),
-        t / 10_000 ** (torch.arange(half, dtype=torch.float64) / half))
-        for t in range(x.shape[-2])]
-    z = torch.stack(rows, -2)
-    return torch.cat([z.real, z.imag], -1).to(x.dtype)
-
-
-def linear(W):
-    """An nn.Linear that holds W (d_in, d_out)."""
-    layer = nn.Linear(*W.shape, bias=False, dtype=W.dtype)
-    layer.weight = nn.Parameter(W.T, requires_grad=False)
-    return layer
-
-
-def norm(gain, eps):
-    layer = nn.RMSNorm(len(gain), eps, dtype=gain.dtype)
-    layer.weight = nn.Parameter(gain, requires_grad=False)
-    return layer
-
-
-def attended(z, layer):
-    """Causal attention, head by head, key by key."""
-    y = 0
-    for W_Q, W_K, W_V, W_O in zip(*(layer[name] for name in (
-            "W_Q", "W_K", "W_V", "W_O")), strict=True):
-        q, k = turned(linear(W_Q)(z)), turned(linear(W_K)(z))
-        scores = torch.einsum("bqd,bkd->bqk", q, k) / q.shape[-1] ** 0.5
-        hidden = torch.arange(z.shape[1])[:, None] < torch.arange(z.shape[1])
-        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
-        y = y + linear(W_O)(weights @ linear(W_V)(z))
-    return y
-
-
-def gated(z, layer):
-    g = linear(layer["W_gate"])(z)
-    return linear(layer["W_down"])(
-        g / (1 + torch.exp(-g)) * linear(layer["W_up"])(z))
-
-
-def theirs(ids, weights, eps=1e-5, post=False):
-    """Llama from nn.Embedding, nn.Linear and nn.RMSNorm; a tensor."""
-    w = changed(torch.as_tensor, weights)
-    x = nn.Embedding.from_pretrained(w["E"])(torch.as_tensor(ids))
-    for layer in w["layers"]:
-        first, second = (norm(layer[name], eps)
-                         for name in ("norm_1", "norm_2"))
-        if post:
-            x = first(x + attended(x, layer))
-            x = second(x + gated(x, layer))
-        else:
-            x = x + attended(first(x), layer)
-            x = x + gated(second(x), layer)
-    return linear(w["W_U"])(x if post else norm(w["norm"], eps)(x))
-
-
-@pytest.mark.parametrize("seed, h", [(0, 4), (5, 3), (6, 1)])
-def test_llama(seed, h):
-    weights, ids = draw(seed, h), some()
-    kept = changed(np.copy, weights)
-    small = CHAPTER.in_float32(weights)
-    for eps in (1e-5, 1e-3):
-        want = theirs(ids, weights, eps)
-        folded = CHAPTER.fold_model(weights)
-        for read, w in ((CHAPTER.norm_and_read, weights),
-                        (CHAPTER.weightless_read, folded),
-                        (CHAPTER.deferred_read, folded)):
-            def with_eps(X, gain, W, read=read, eps=eps):
-                return read(X, gain, W, eps)
-
-            close(CHAPTER.llama(ids, w, with_eps), want, 1e-11)
-            close(CHAPTER.llama(ids[0], w, with_eps), want[0], 1e-11)
-            if eps == 1e-5:
-                close(CHAPTER.llama(ids, w, read), want, 1e-11)
-    got = CHAPTER.llama(ids, small)
-    assert got.dtype == np.float32
-    close(got, theirs(ids, weights), 1e-3)
-    close(CHAPTER.torch_llama(ids, weights), theirs(ids, weights), 1e-11)
-    with pytest.raises(ValueError, match="token numbers"):
-        CHAPTER.llama(ids + 9, weights)
-    same(weights, kept)
-
-
-def test_a_new_llama():
-    asked = []
-
-    def gain(d):
-        asked.append(np.full(d, len(asked) + 1.0))
-        return asked[-1]
-
-    w = CHAPTER.new_llama(np.random.default_rng(4), gain, 700, 80, 2, 6, 40, 90)
-    assert len(asked) == 5
-    shapes = {"W_Q": (6, 80, 40), "W_K": (6, 80, 40), "W_V": (6, 80, 40),
-              "W_O": (6, 40, 80), "W_gate": (80, 90), "W_up": (80, 90),
-              "W_down": (90, 80), "E": (700, 80), "W_U": (80, 700)}
-    for layer in w["layers"]:
-        assert set(layer) == set(shapes) - {"E", "W_U"} | set(READERS)
-    for (*_, name), W in ((way if isinstance(way, tuple) else (way,), W)
-                          for way, W in flat(w).items()):
-        if name in shapes:
-            assert W.shape == shapes[name]
-            assert W.std() == pytest.approx(W.shape[-2] ** -0.5, rel=0.05)
-    assert len({W.sum() for W in flat(w).values()}) == len(flat(w))
-
-
-def test_folding_a_model():
-    weights = draw(10)
-    kept = changed(np.copy, weights)
-    folded = CHAPTER.fold_model(weights)
-    same(weights, kept)
-
-    def scaled(gain, W):
-        return np.einsum("de,...ef->...df", np.diag(gain), W)
-
-    want = {"E": weights["E"], "W_U": scaled(weights["norm"], weights["W_U"]),
-            "layers": [{name: W for name, W in layer.items()
-                        if name not in READERS}
-                       for layer in weights["layers"]]}
-    for new, old in zip(want["layers"], weights["layers"], strict=True):
-        for gain, readers in READERS.items():
-            new |= {name: scaled(old[gain], old[name]) for name in readers}
-    same(folded, want)
-    with pytest.raises(KeyError):
+@pytest.mark.parametrize("sizes", [{}, dict(h=5, h_kv=1),
+                                   dict(d_model=24, n_layers=1, h_kv=4)])
+def test_folding_a_model(sizes):
+    model, ids = draw(**sizes), some()
+    kept = {name: w.clone() for name, w in model.state_dict().items()}
+    gains = gains_of(model)
+    with torch.no_grad():
+        want = model(ids)
+        folded = CHAPTER.fold_model(model)
+        close(folded(ids), want)
+    close(theirs(ids, model, gains), want)
+    close(theirs(ids, folded, [None] * len(gains)), want)
+    for name, w in model.state_dict().items():
+        assert torch.equal(w, kept[name])
+    pairs = list(zip(CHAPTER.wires(model), CHAPTER.wires(folded), gains,
+                     strict=True))
+    assert len(pairs) == 2 * len(model.blocks) + 1
+    for (*_, old), (owner, name, new), g in pairs:
+        assert not [*getattr(owner, name).parameters()]
+        assert getattr(owner, name).eps == 1e-6
+        for W, W_folded in zip(old, new, strict=True):
+            close(W_folded.weight.detach(), W.weight.detach() @ torch.diag(g))
+    for old, new in zip(model.blocks, folded.blocks, strict=True):
+        for way in ("attention.W_O", "ffn.down"):
+            assert torch.equal(old.get_submodule(way).weight,
+                               new.get_submodule(way).weight)
+    with pytest.raises(TypeError):
         CHAPTER.fold_model(folded)
-    without = CHAPTER.fold_model(weights, norm_1=("W_Q", "W_K"))
-    for new, old in zip(want["layers"], weights["layers"], strict=True):
-        new["W_V"] = old["W_V"]
-    same(without, want)
-    twice = CHAPTER.folded_twice(weights)
-    np.testing.assert_allclose(twice["W_U"], scaled(
-        weights["norm"] ** 2, weights["W_U"]), rtol=1e-14)
-    for new, old in zip(twice["layers"], weights["layers"], strict=True):
-        np.testing.assert_allclose(new["W_up"], scaled(
-            old["norm_2"] ** 2, old["W_up"]), rtol=1e-14)
-    tripled = CHAPTER.with_gains(lambda gain: 3 * gain, weights)
-    same(tripled, {**weights, "norm": 3 * weights["norm"], "layers": [
-        {**layer, **{name: 3 * layer[name] for name in READERS}}
-        for layer in weights["layers"]]})
-    same(weights, kept)
+
+
+def test_wrong_folds():
+    model, ids = draw(3), some()
+    gains = gains_of(model)
+    with torch.no_grad():
+        tripled = CHAPTER.with_gains(model, lambda g: 3 * g)
+        close(tripled(ids), theirs(ids, model, [3 * g for g in gains]))
+        V, right = CHAPTER.v_forgotten(model), CHAPTER.fold_model(model)
+        for new, old, good in zip(V.blocks, model.blocks, right.blocks,
+                                  strict=True):
+            assert torch.equal(new.attention.W_V.weight,
+                               old.attention.W_V.weight)
+            assert torch.equal(new.attention.W_K.weight,
+                               good.attention.W_K.weight)
+        head = CHAPTER.head_forgotten(model)
+        assert torch.equal(head.W_U.weight, model.W_U.weight)
+        assert torch.equal(head.blocks[1].ffn.up.weight,
+                           right.blocks[1].ffn.up.weight)
+        side = CHAPTER.wrong_side(model)
+        g = gains[0]
+        close(side.blocks[0].attention.W_Q.weight,
+              torch.diag(g) @ model.blocks[0].attention.W_Q.weight)
+        close(side.blocks[0].attention.W_K.weight,
+              right.blocks[0].attention.W_K.weight)     # 2 heads: not square
+        close(side.W_U.weight, right.W_U.weight)
+
+
+def test_unfolding():
+    model, ids = draw(4), some()
+    factors = torch.tensor(np.random.default_rng(0).normal(size=(7, 40)))
+    with torch.no_grad():
+        other = CHAPTER.unfold(model, factors)
+        close(other(ids), model(ids), 1e-10)
+    for got, g, r in zip(gains_of(other), gains_of(model), factors,
+                         strict=True):
+        torch.testing.assert_close(got, g * r)
+    wild = CHAPTER.wild(3, 0.5)
+    assert wild.shape == (5, 48) and (wild > 0).all()
+    assert wild.log().std().item() == pytest.approx(0.5, rel=0.15)
+    assert (CHAPTER.wild(3, 0) == 1).all()
+
+
+def test_measures():
+    want = torch.tensor([[0.0, 2.0], [1.0, -1.0]]).double()
+    assert CHAPTER.logits_off(want, want) == 0
+    assert CHAPTER.logits_off(want + 3, want) == pytest.approx(3 / 2**0.5)
+    assert CHAPTER.worst_logits(torch.tensor([[3.0, 4], [0, 2]]),
+                                torch.tensor([[3.0, 4], [0, 1]])) == 1
+    model, stories = draw(5), some((6, 9))
+    with torch.no_grad():
+        logits = model(stories[:, :-3])[:, -1]
+    assert torch.equal(CHAPTER.answer_logits(model, stories), logits)
+    stories[:4, -3] = logits[:4].argmax(-1)
+    stories[4:, -3] = logits[4:].argmin(-1)
+    assert CHAPTER.right(model, stories) == 4
+    half = CHAPTER.kept_in(model, torch.bfloat16)
+    assert torch.equal(half.E, model.E.bfloat16().double())
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_post_norm(seed):
-    weights, ids = draw(seed, n_layers=1 + seed), some()
-    kept = changed(np.copy, weights)
-    want = theirs(ids, weights, post=True)
-    close(CHAPTER.post_norm_llama(ids, weights), want, 1e-11)
-    folded = CHAPTER.fold_post_norm(weights)
-    close(CHAPTER.post_norm_llama(ids, folded), want, 1e-11)
-    assert not any("norm" in name for layer in folded["layers"]
-                   for name in layer)
-    assert (folded["layers"][0]["shortcut_1"] == 1).all()
-    same(weights, kept)
+    model, ids = draw(seed, n_layers=1 + seed), some()
+    gains = gains_of(model)
+    with torch.no_grad():
+        X = model.E[ids]
+        for i, block in enumerate(model.blocks):
+            for k, part in enumerate((block.attention, block.ffn)):
+                X = F.rms_norm(X + part(X), (40,), gains[2 * i + k], 1e-6)
+        want = model.W_U(X)
+        close(CHAPTER.post_norm(model, ids), want)
+        moved, shortcuts = CHAPTER.fold_post_norm(model)
+        close(CHAPTER.post_norm(moved, ids, shortcuts), want, 1e-11)
+    assert all((g == 1).all() for g in gains_of(moved)[:-1])
+    assert shortcuts[0] == 1 and len(shortcuts) == 2 * len(model.blocks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rotations(seed):
+    R = CHAPTER.random_rotation(seed, 40)
+    torch.testing.assert_close(R @ R.T, torch.eye(40).double())
+    assert not torch.equal(R, CHAPTER.random_rotation(seed + 1, 40))
+    model, ids = CHAPTER.fold_model(draw(seed)), some()
+    with torch.no_grad():
+        turned = CHAPTER.rotate(model, R)
+        close(turned(ids), model(ids), 1e-11)
+        close(turned.E, model.E @ R)
+
+
+def test_directions():
+    model = CHAPTER.fold_model(draw(2, d_model=48))
+    stories = some((5, 9))
+    R = CHAPTER.quiet_last(model, stories)
+    torch.testing.assert_close(R @ R.T, torch.eye(48).double())
+    seen = []
+    turned = CHAPTER.rotate(model, R)
+    for owner, name, _ in CHAPTER.wires(turned):
+        getattr(owner, name).register_forward_hook(
+            lambda norm, given, got: seen.append(got.flatten(0, 1)))
+    CHAPTER.answer_logits(turned, stories)
+    loud = torch.cat(seen).square().sum(0)
+    assert (loud.diff() <= 1e-9 * loud[0]).all()
+    cut = CHAPTER.left_out(model, 5)
+    given = []
+    cut.norm.register_forward_pre_hook(lambda norm, X: given.append(X[0]))
+    CHAPTER.answer_logits(cut, stories)
+    assert (given[0][..., 43:] == 0).all() and (given[0][..., :43] != 0).any()
+
+
+def test_few_bits():
+    A = torch.tensor(np.random.default_rng(4).normal(size=(6, 9)))
+    got, step = CHAPTER.on_a_grid(A, 7), A.abs().amax(1, keepdim=True) / 7
+    torch.testing.assert_close(got / step, (got / step).round())
+    assert ((got - A).abs() <= step / 2 + 1e-15).all()
+    model, ids = draw(6), some()
+    with torch.no_grad():
+        short = CHAPTER.quantized(model, 7)
+        torch.testing.assert_close(short.W_U.weight, CHAPTER.on_a_grid(
+            model.W_U.weight, 7))
+        torch.testing.assert_close(short.E, model.E)
+        X = torch.tensor(np.random.default_rng(5).normal(size=(4, 40)))
+        torch.testing.assert_close(short.norm(X), CHAPTER.on_a_grid(
+            model.norm(X), 7))
+        close(CHAPTER.quantized(model, 2**44)(ids), model(ids), 1e-9)
+    first = CHAPTER.int8_errors([0, 0.5, 1], 0, 1, 64, 50, 0.0)
+    assert np.ptp(first) < 1e-12                    # gains of +-1: no matter
 
 
 @pytest.mark.parametrize("seed, d, h", [(0, 30, 5), (1, 12, 3)])
 def test_a_gpt_without_layer_norms(seed, d, h):
     model = E, P, stack, head = CHAPTER.random_gpt(seed, d, 2, h, 20)
-    ids = torch.tensor(some((2, 9), 61))
+    ids = some((2, 9), 61)
     X = E[ids] + P[:9]
     hidden = torch.ones(9, 9, dtype=torch.bool).triu(1)
     with torch.no_grad():
@@ -279,19 +270,6 @@ def test_three_programs_in_float16():
     [error] = CHAPTER.float16_errors(lambda X, W: 2 * CHAPTER.norm_first(X, W),
                                      [1.0], 0)
     assert error == pytest.approx(1, abs=1e-3)
-
-
-@pytest.mark.parametrize("axis", [0, 1, None])
-def test_on_a_grid(axis):
-    A = np.random.default_rng(4).normal(size=(6, 9))
-    got = CHAPTER.on_a_grid(A, axis, 7)
-    step = abs(A).max(axis=axis, keepdims=True) / 7
-    assert np.allclose(got / step, np.round(got / step))
-    assert (abs(got - A) <= step / 2 + 1e-15).all()
-    assert CHAPTER.on_a_grid(np.array([[-4, 3.2], [1, 0.3]]), 1, 2).tolist() \
-        == [[-4, 4], [1, 0.5]]
-    first = CHAPTER.int8_errors([0, 0.5, 1], 0, 1, 64, 50, 0.0)
-    assert np.ptp(first) < 1e-12                    # gains of +-1: no matter
 
 
 def test_small_things():
