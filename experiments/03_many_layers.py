@@ -3,9 +3,10 @@
 Each word is a random token, and each time a little noise is added. Tokens and
 layers of width 64, or 256 where the row says so. Adam, batches of 64; the mean
 loss of the last 20 batches, the lowest of three learning rates (0.0003, 0.001,
-0.003) for each seed; at least 0.01 and at most 99.99. Guessing costs ln 32 = 3.47. Rotations:
-random orthogonal matrices, times the weight scale. The streams and "no stream"
-have the same two matrices a layer. Seeds 0 to 4.
+0.003) for each seed, where the row names no rate; at least 0.01 and at most
+99.99. Guessing costs ln 32 = 3.47. Rotations: random orthogonal matrices,
+times the weight scale. The streams and "no stream" have the same two matrices
+a layer. Seeds 0 to 4.
 """
 
 from course.chapter import functions
