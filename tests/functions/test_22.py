@@ -217,7 +217,7 @@ def test_contenders():
     kept = [a.clone() for a in (X, W, gain, W_2)]
     runs = CHAPTER.contenders(X, W, gain, W_2)      # W_2: not the folded one
     assert list(runs) == ["norm, product", "the same (A/A)", "weightless",
-                          "deferred", "product alone"]
+                          "divided after", "product alone"]
     assert runs["norm, product"] is runs["the same (A/A)"]
     x, w, g, w_2 = (a.double() for a in kept)
     mean = x.square().mean(1, True)
@@ -226,7 +226,7 @@ def test_contenders():
     for _ in range(2):                              # nothing wears out
         for name, what in (("norm, product", want),
                            ("weightless", x / size @ w_2),
-                           ("deferred", x @ w_2 / mean.sqrt()),
+                           ("divided after", x @ w_2 / mean.sqrt()),
                            ("product alone", x @ w)):
             close(runs[name](), what, 1e-5)
     folded = CHAPTER.contenders(X[1:3], W, gain, torch.diag(gain) @ W)
@@ -245,12 +245,12 @@ def test_contenders():
 def test_the_worst_token_of_each_program():
     want = torch.tensor([[3.0, 4], [0, 0.001]])
     runs = {"unfused": lambda: want.half(), "norm, product": lambda: want,
-            "deferred": lambda: want * torch.tensor([[1.1], [1]]),
+            "divided after": lambda: want * torch.tensor([[1.1], [1]]),
             "weightless": lambda: want + torch.tensor([[0.0], [0.0001]]),
             "product alone": lambda: 9 * want}
     got = CHAPTER.furthest_apart(runs)
     assert got == pytest.approx({
-        "unfused": 0, "norm, product": 0, "deferred": 0.1,
+        "unfused": 0, "norm, product": 0, "divided after": 0.1,
         "weightless": 0.1 * 2**0.5}, rel=1e-3, abs=1e-3)
     assert not CHAPTER.gpu_contenders(*map(torch.ones, (
         (2, 3), (3, 4), 3, (3, 4)))).keys() ^ {*runs, "the same (A/A)"}
@@ -262,7 +262,7 @@ def test_a_race_on_the_cpu(monkeypatch):
     honest, given = CHAPTER.reciprocal_size, []
     for name, where, broken in (
             ("unfused", "unfused", lambda X, W, gain: X @ W),
-            ("deferred", "reciprocal_size", lambda X: 1.01 * honest(X)),
+            ("divided after", "reciprocal_size", lambda X: 1.01 * honest(X)),
             ("weightless", "contenders", lambda *given: {
                 **CHAPTER.contenders(*given), "weightless": lambda: F.rms_norm(
                     given[0], (40,), eps=0) @ given[1]})):
@@ -375,7 +375,7 @@ def test_a_race_on_a_gpu(cuda, monkeypatch):
     told, clock = cuda
     torch.manual_seed(2)
     cost = {"unfused": 9, "norm, product": 2, "the same (A/A)": 2,
-            "weightless": 1, "deferred": 3, "product alone": 0.5}
+            "weightless": 1, "divided after": 3, "product alone": 0.5}
     started = []
 
     def timed(name, run):
@@ -401,7 +401,7 @@ def test_a_race_on_a_gpu(cuda, monkeypatch):
         "two streams", lambda: two(*given))())
     got = CHAPTER.gpu_race(40, 24, 6, "cpu", rounds=5)
     assert list(got) == ["unfused", "norm, product", "the same (A/A)",
-                         "weightless", "deferred", "product alone",
+                         "weightless", "divided after", "product alone",
                          "two streams"]
     for name, ratio in got.items():
         assert ratio == pytest.approx(cost[name] / 2, rel=0.3)

@@ -73,12 +73,12 @@ EXPLORABLES = {
         (("sample-figure", "coin"), ("sample-figure", "either"),
          ("sample-figure", "sure")), behind="sample-check")],
     "book/22_does_it_pay": [Explorable(
-        "kitchen", "programs-figure", "Four programs, by calls and ways",
+        "kitchen", "programs-figure", "Four programs, by calls and trips",
         "with one token, set the microseconds per call to 0 and to 10. Then "
         "go to 4096 tokens, and make the matrix narrow and wide.",
         "for one token, calls are nearly all that differs. For many tokens, "
-        "the ways are, and the wider the matrix, the less they count. "
-        "Deferring shortens the last bar by one way.",
+        "the trips are, and the wider the matrix, the less they count. "
+        "Deferring shortens the last bar by one trip.",
         (("programs", "programs"),))],
 }
 

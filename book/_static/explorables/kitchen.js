@@ -1,4 +1,4 @@
-// Chapter 22: the same work by four programs. Calls, ways and the product, as
+// Chapter 22: the same work by four programs. Calls, trips and the product, as
 // `estimate` adds them up.
 explorable("kitchen", ({ numbers, picture, slider }) => {
   const LEFT = 4, WIDE = 290, WIDTH = 4096
@@ -7,9 +7,9 @@ explorable("kitchen", ({ numbers, picture, slider }) => {
     1e6 * Math.max(operations / RATE, bytes / BANDWIDTH)
 
   const estimate = (moves, T, call, k) => {
-    const ways = moves.reduce((sum, move) => sum + move)
+    const trips = moves.reduce((sum, move) => sum + move)
     return [call * (moves.length + 1),
-      microseconds(0, 2 * ways * T * WIDTH),
+      microseconds(0, 2 * trips * T * WIDTH),
       microseconds(2 * T * WIDTH * k, 2 * (T * WIDTH + WIDTH * k + T * k))]
   }
 
@@ -19,9 +19,9 @@ explorable("kitchen", ({ numbers, picture, slider }) => {
       title: words(LEFT, y - 6, name, { class: "strong" }) }
   })
   picture(340, 200, "A bar for the time of each of four programs, of three " +
-    "parts: calls, ways and the product.",
+    "parts: calls, trips and the product.",
   ...rows.flatMap(row => [row.title, row.bars, row.end]),
-  ...[["c1", "calls", 4], ["c0", "ways", 74], ["bar", "product", 144]]
+  ...[["c1", "calls", 4], ["c0", "trips", 74], ["bar", "product", 144]]
     .flatMap(([color, text, x]) => [
       draw("rect",
         { x, y: 185, width: 11, height: 11, class: `fill ${color}` }),
