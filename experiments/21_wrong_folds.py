@@ -53,7 +53,7 @@ def bits(levels: int, way: str) -> Callable[[Model], Model]:
         if way != "as it is":
             made = CHAPTER.fold_model(made)
         if way == "rotated":
-            made = CHAPTER.rotate(made, CHAPTER.random_rotation(0))
+            made = CHAPTER.rotate_stream(made, CHAPTER.random_rotation(0))
         return CHAPTER.quantized(made, levels)
     return made_short
 

@@ -161,7 +161,7 @@ def test_rotations(seed):
     assert not torch.equal(R, CHAPTER.random_rotation(seed + 1, 40))
     model, ids = CHAPTER.fold_model(draw(seed)), some()
     with torch.no_grad():
-        turned = CHAPTER.rotate(model, R)
+        turned = CHAPTER.rotate_stream(model, R)
         close(turned(ids), model(ids), 1e-11)
         close(turned.E, model.E @ R)
 
@@ -172,7 +172,7 @@ def test_directions():
     R = CHAPTER.quiet_last(model, stories)
     torch.testing.assert_close(R @ R.T, torch.eye(48).double())
     seen = []
-    turned = CHAPTER.rotate(model, R)
+    turned = CHAPTER.rotate_stream(model, R)
     for owner, name, _ in CHAPTER.wires(turned):
         getattr(owner, name).register_forward_hook(
             lambda norm, given, got: seen.append(got.flatten(0, 1)))
