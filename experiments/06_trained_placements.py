@@ -200,6 +200,9 @@ EXPERIMENT = Experiment(
             t["branch-output norm, warm-up"]) > 0.62,
         "and pre-norm at rate 0.003": lambda t: max(
             t["rate 0.003: pre-norm, QK"]) < min(t["rate 0.003: pre-norm"]),
+        "with QK-norm the two are equal there": lambda t: abs(
+            mean(t["rate 0.003: pre-norm, QK"])
+            - mean(t[f"rate 0.003: {QK}"])) < 0.01,
         "the gates are not to blame": lambda t: min(
             t["ReLU, no warm-up: post-norm"]) > 1.5 and max(
             t["ReLU, no warm-up: pre-norm"]
