@@ -8,7 +8,7 @@ glossary read what was kept.
 from sphinx.application import Sphinx
 
 MODULES = ("launch", "assets", "formulas", "notebook_cells", "section_text",
-           "glossary", "search", "explorables")
+           "glossary", "search", "explorables", "inside")
 
 
 def setup(app: Sphinx) -> None:
