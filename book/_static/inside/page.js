@@ -25,7 +25,7 @@
     sum: ["sum rule", [0, 0], ["positions"]],
     delta: ["delta rule", [0, 0], ["1.0"]] }
   const WHOLE = {
-    mask: "no word sees the words behind it",
+    mask: "no word sees those that come after it",
     positions: "queries and keys turn with their place",
     divisor: "scores are divided by √12",
     shortcut: "a part adds to the stream and does not replace it" }
@@ -36,7 +36,7 @@
   const chosen = { name: "kite", words: STORIES[0][1].split(" "), at: 27,
     head: [1, 3], replace: false }
   const models = {}                     // those that are here, and switches
-  const history = []                    // stories before a word was added
+  const history = []                    // stories and places, to undo
   const shows = []
   let model, on, whole, now             // the results with everything on, now
   let pinned = chosen.at, pause
@@ -261,7 +261,7 @@
     })
     const off = missing().length
     reset.textContent = off ? "Switch everything on"
-      : `Break it: switch off ${MODELS[chosen.name][2].map(offName)}`
+      : `Break it: ${MODELS[chosen.name][2].map(offName)} off`
     reset.classList.toggle("first", !off)
   }
 
@@ -279,13 +279,15 @@
     return make("li", {}, ...controls, make("span", { class: "name" }, name),
       row.track, row.shown)
   }
-  const why = name => make("a", { class: "why", href: links[name]?.href ?? "#" },
-    links[name]?.number ?? "why")
+  // The page's list of reasons: its first link of an item says why.
   const links = {}
   for (const item of document.querySelectorAll(".inside-why li")) {
-    const link = item.querySelector("a")
-    links[item.querySelector("strong").textContent] = {
-      href: link.href, number: link.textContent.slice(0, 2) }
+    links[item.querySelector("strong").textContent] = item.querySelector("a")
+  }
+  const why = name => {
+    const { href, textContent } = links[name]
+    return make("a", { class: "why", href, "aria-label": `why: ${textContent}` },
+      textContent.slice(0, 2))
   }
   const only = (b, i) => {
     const is = () => on.heads[b].every((each, k) => each === (k === i))
@@ -298,13 +300,14 @@
       "other heads off" }), is)
   }
   const block = b => [
-    make("li", { class: "title" }, `block ${b + 1}`),
+    make("li", { class: "title" }, `block ${b + 1}`, make("span", {},
+      "why heads: ", why("heads"), ", feed-forward: ", why("feed-forward"))),
     ...[0, 1, 2, 3].map(i => part(`head ${i}`, toggle(partName(b, i),
       () => on.heads[b][i], is => { on.heads[b][i] = is }), only(b, i))),
     part("feed-forward", toggle(partName(b, 4), () => on.ffn[b],
       is => { on.ffn[b] = is }))]
   const split = make("p", { class: "note" })
-  const total = { track: newTrack(), shown: make("span", { class: "value" }) }
+  const total = make("span", { class: "value" })
   const showParts = () => {
     const t = chosen.at, { id, rivals } = asked(t)
     const [before, after] = [whole, now].map(result =>
@@ -316,14 +319,15 @@
       row.before = before[p]
       row.shown.textContent = fixed(after[p], 2)
     })
-    Object.assign(total, { value: sums[1], before: sums[0] })
-    total.shown.textContent = fixed(sums[1], 2)
-    const all = [...before, ...after, ...sums]
-    bars([...parts, total], Math.min(0, ...all), Math.max(0.1, ...all))
+    total.textContent = (missing().length ? `${fixed(sums[0], 2)} → ` : "") +
+      fixed(sums[1], 2)
+    const all = [...before, ...after]
+    bars(parts, Math.min(0, ...all), Math.max(0.1, ...all))
     const kind = ["seven names", "five things", "five questions",
       "words that are no name and no thing"][kindOf(id)]
     split.textContent = `What each part adds to the logit of ${
-      say(model.words[id])}, measured against the mean of the other ${kind}.`
+      say(model.words[id])}, measured against the mean of the other ${kind}. A black mark shows ` +
+      "where a bar ends with everything on."
   }
 
   // The stream, by depth
@@ -347,10 +351,10 @@
     const [b, i] = chosen.head, A = now.attention[b][i], n = A.length
     const labels = n <= 32 ? 56 : 44
     const size = Math.floor(Math.max(4, Math.min(20,
-      (map.parentElement.clientWidth - labels - 2) / n)) * 10) / 10
+      (map.parentElement.clientWidth - labels - 18) / n)) * 10) / 10
     const most = Math.max(1, ...A.map(row => Math.max(...row.map(Math.abs))))
     grid = { size, labels }
-    const side = labels + n * size + 1
+    const side = labels + n * size + 16
     const d = Array.from({ length: 20 }, () => "")
     A.forEach((row, t) => row.forEach((weight, j) => {
       const level = Math.min(9, Math.floor(10 * Math.abs(weight) / most))
@@ -392,9 +396,10 @@
   })
 
   // The story's words as buttons
-  const write = words => {
-    history.push(chosen.words)
-    if (words.length <= MOST) tell(words)
+  const write = (words, at) => {
+    if (words.length > MOST) return
+    history.push([chosen.words, pinned])
+    tell(words, at)
   }
   const tell = (words, at = words.length - 1) => {
     chosen.words = words
@@ -407,8 +412,7 @@
     const words = [...chosen.words]
     if (chosen.replace && words.length) {
       words[pinned] = word
-      history.push(chosen.words)
-      tell(words, pinned)
+      write(words, pinned)
     } else write([...words, word])
   }
   const pick = make("select", { id: "inside-story" },
@@ -419,34 +423,32 @@
     else builder.open = true
   })
   const builder = make("details", { class: "builder" },
-    make("summary", {}, "Build your own story"))
+    make("summary", {}, "Change the story, or build your own"))
   const build = () => {
-    const group = (title, from, to) => make("div", { class: "group",
+    const keys = (title, from, to) => make("div", { class: "keys",
       role: "group", "aria-label": title }, ...model.words.slice(from, to)
       .map(word => button(word, () => add(word), word === "."
         ? { "aria-label": "full stop" } : {})))
-    const modes = [["add at the end", false], ["replace the chosen word", true]]
+    const replace = make("input", { type: "checkbox", id: "inside-replace" })
+    replace.addEventListener("input", () => {
+      chosen.replace = replace.checked
+    })
     builder.append(
-      make("p", {}, "These are all the words that the models know. They were " +
-        "trained on stories in which three things are given and handed on, with " +
-        "thanks, and questions at the end or on the way; the two memories also " +
-        "on lists of facts. With another kind of text nobody promises anything: " +
-        "try it."),
-      make("div", { class: "group", role: "group", "aria-label":
-        "where the next word goes" }, ...modes.map(([text, is]) => pressed(
-        button(text, () => { chosen.replace = is; update() }),
-        () => chosen.replace === is))),
-      group("names", 0, 8), group("things", 8, 14), group("questions", 14, 20),
-      group("other words", 20, 35),
-      make("div", { class: "group", role: "group", "aria-label": "edit" },
-        button("Undo", () => { if (history.length) tell(history.pop()) }),
+      make("div", { class: "keys", role: "group", "aria-label": "edit" },
+        button("Undo", () => { if (history.length) tell(...history.pop()) }),
         button("Clear", () => write([])),
-        button("Let the model add a word", () => {
-          const t = chosen.words.length - 1
-          if (t >= 0) {
-            write([...chosen.words, model.words[best(now.probabilities[t])[0]]])
-          }
-        })))
+        button("The model's word", () => {
+          const last = now?.probabilities[chosen.words.length - 1]
+          if (last) write([...chosen.words, model.words[best(last)[0]]])
+        }),
+        make("label", { for: "inside-replace" }, replace,
+          " replace the chosen word")),
+      keys("names", 0, 8), keys("things", 8, 14), keys("questions", 14, 20),
+      keys("other words", 20, 35),
+      make("p", { class: "note" }, "These are all words that the models know. " +
+        "They were trained on stories in which three things are given and " +
+        "handed on, with thanks and questions; the two memories on lists of " +
+        "facts, too. In any other text, what they say was not trained. Try it."))
   }
 
   // Choose a model; compare it with the others
@@ -455,12 +457,18 @@
     const word = make("small", {}, "…")
     shows.push(() => {
       const here = models[name]
-      word.textContent = !here ? "load, 120 kB" : !chosen.words.length ? "" :
+      word.textContent = !here ? "load" : !chosen.words.length ? "" :
         here.model.words[best(read(here).probabilities[chosen.at])[0]]
     })
     return pressed(button([title, word], () => choose(name)),
       () => chosen.name === name)
   }))
+  const reasons = make("span", { class: "reasons" }, "why: ",
+    ...Object.values(MODELS).map(([title]) => {
+      const link = why(title)
+      shows.push(() => { link.hidden = title !== MODELS[chosen.name][0] })
+      return link
+    }))
   const read = here => {
     const text = chosen.words.join(" ")
     if (here.text !== text) {
@@ -500,11 +508,12 @@
   const status = make("p", { class: "visually-hidden", role: "status" })
   const stage = make("div", { class: "stage" })
   const empty = make("p", { class: "note" },
-    "No word yet: take the first one from the buttons below.")
+    "No word yet. Take the first one from the buttons below.")
   const update = () => {
-    stage.hidden = !chosen.words.length
-    empty.hidden = !stage.hidden
-    if (!stage.hidden) {
+    const told = chosen.words.length > 0
+    box.classList.toggle("untold", !told)
+    empty.hidden = told
+    if (told) {
       for (const show of [showLooks, showNext, showParts, showStream, showMap,
         ...shows]) show()
     }
@@ -524,10 +533,15 @@
 
   // Put the page together
   const switches = Object.entries(WHOLE).map(([name, text]) => {
+    const told = make("span")
     const row = make("li", {}, toggle(name, () => on[name] !== false,
-      is => { on[name] = is }), make("span", {}, make("b", {}, name), ` ${text}`),
-    why(name))
-    shows.push(() => { row.hidden = !(name in on) })
+      is => { on[name] = is }), make("span", {}, make("b", {}, name), " ",
+      told), why(name))
+    shows.push(() => {
+      row.hidden = !(name in on)
+      told.textContent = name === "positions" && model.kind !== "attention"
+        ? "a short convolution sees three words back" : text
+    })
     return row
   })
   const norms = make("li", { role: "group", "aria-label": "norm" },
@@ -545,24 +559,28 @@
   })
   box.replaceChildren(
     make("div", { class: "controls" },
-      make("label", { for: "inside-story" }, "Story"), pick, chooser),
-    answer, problem, empty, stage, builder, status)
+      make("label", { for: "inside-story" }, "Story"), pick, chooser, reasons),
+    answer, problem, stage, status)
   stage.append(
     section("tale", "The story: choose a word",
-      make("div", { class: "sentence" }, arcs, line), picker, looked),
-    section("break", "Switch something off", make("ul", {}, ...switches, norms),
-      change),
-    section("next", "The next word", ...lists.map(({ title, rows }) =>
-      make("div", {}, make("p", {}, title), make("ol", {},
-        ...rows.map(({ word, track, p }) => make("li", {}, word, track, p)))))),
-    section("parts", "The parts, and what each adds", split, make("ul", {},
-      part("the word itself"), ...block(0), ...block(1),
-      make("li", { class: "total" }, make("span", { class: "name" },
-        "sum: the logit's lead"), total.track, total.shown))),
-    section("stream", "The stream's size (RMS)", make("ul", {}, ...depths.map(
-      ({ name, track, shown }) => make("li", {},
-        make("span", { class: "name" }, name), track, shown)))),
-    section("look", "The map", mapTitle, make("div", {}, map)))
+      make("div", { class: "sentence" }, arcs, line), empty, builder, picker,
+      looked),
+    make("div", {},
+      section("break", "Switch something off", make("ul", {}, ...switches,
+        norms), change),
+      section("next", "The next word", ...lists.map(({ title, rows }) =>
+        make("div", {}, make("p", {}, title), make("ol", {},
+          ...rows.map(({ word, track, p }) => make("li", {}, word, track,
+            p)))))),
+      section("look", "The map", mapTitle, make("div", {}, map))),
+    make("div", {},
+      section("parts", "The parts, and what each adds", split, make("ul", {},
+        part("the word itself"), ...block(0), ...block(1),
+        make("li", { class: "total" }, make("span", { class: "name" },
+          "sum, the lead"), total))),
+      section("stream", "The size of the stream (RMS)", make("ul", {},
+        ...depths.map(({ name, track, shown }) => make("li", {},
+          make("span", { class: "name" }, name), track, shown))))))
   pick.value = 0
   showWords()
   box.classList.add("waiting")
