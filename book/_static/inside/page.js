@@ -120,7 +120,7 @@
   const newTrack = () => make("span", { class: "track", "aria-hidden": true },
     make("span"), make("span"), make("span", { class: "zero" }))
   const section = (name, title, ...content) => make("section",
-    { class: name, "aria-label": title }, make("h3", {}, title), ...content)
+    { class: name, "aria-label": title }, make("h2", {}, title), ...content)
 
   // The story, a word a button; the chosen one is in the tab order.
   const arcs = draw("svg", { class: "arcs", "aria-hidden": true })
@@ -139,12 +139,14 @@
     const t = placed(event.target)
     if (t >= 0) { pin(t); line.children[t].focus() }
   })
-  line.addEventListener("pointerover", event => {
+  // A mouse that moves, not a page that is scrolled below it
+  line.addEventListener("pointermove", event => {
     const t = placed(event.target)
-    if (t >= 0 && event.pointerType === "mouse") point(t)
+    if (t >= 0 && t !== chosen.at && event.pointerType === "mouse" &&
+      (event.movementX || event.movementY)) point(t)
   })
   line.addEventListener("pointerleave", () => {
-    if (chosen.words.length) point(pinned)
+    if (chosen.at !== pinned) point(pinned)
   })
   line.addEventListener("keydown", event => {
     const last = chosen.words.length - 1
@@ -326,8 +328,8 @@
     const kind = ["seven names", "five things", "five questions",
       "words that are no name and no thing"][kindOf(id)]
     split.textContent = `What each part adds to the logit of ${
-      say(model.words[id])}, measured against the mean of the other ${kind}. A black mark shows ` +
-      "where a bar ends with everything on."
+      say(model.words[id])}, measured against the mean of the other ${kind}. Marks show ` +
+      "where the bars end with everything on."
   }
 
   // The stream, by depth
@@ -437,7 +439,7 @@
       make("div", { class: "keys", role: "group", "aria-label": "edit" },
         button("Undo", () => { if (history.length) tell(...history.pop()) }),
         button("Clear", () => write([])),
-        button("The model's word", () => {
+        button("Add the model's word", () => {
           const last = now?.probabilities[chosen.words.length - 1]
           if (last) write([...chosen.words, model.words[best(last)[0]]])
         }),
@@ -529,7 +531,7 @@
       `. ${lookText()}`
   }
   const answerText = k => ["word", "p", "verdict"].map(
-    key => answers[k][key].textContent).join(" ").trim()
+    key => say(answers[k][key].textContent)).join(" ").trim()
 
   // Put the page together
   const switches = Object.entries(WHOLE).map(([name, text]) => {
@@ -544,11 +546,11 @@
     })
     return row
   })
-  const norms = make("li", { role: "group", "aria-label": "norm" },
-    make("span", {}, make("b", {}, "norm"), " "),
-    ...Object.entries(NORMS).map(([how, text]) => pressed(
-      button(text, () => { on.norm = how; changed() }),
-      () => on.norm === how)), why("norm"))
+  const norms = make("li", {}, make("b", {}, "norm"),
+    make("span", { class: "norms", role: "group", "aria-label": "norm" },
+      ...Object.entries(NORMS).map(([how, text]) => pressed(
+        button(text, () => { on.norm = how; changed() }),
+        () => on.norm === how))), why("norm"))
   const change = make("p", { class: "note" })
   shows.push(() => {
     const most = Math.max(...now.logits.map((row, t) => Math.max(
@@ -563,8 +565,9 @@
     answer, problem, stage, status)
   stage.append(
     section("tale", "The story: choose a word",
-      make("div", { class: "sentence" }, arcs, line), empty, builder, picker,
-      looked),
+      make("div", { class: "sentence" }, arcs, line), empty, builder,
+      make("p", { class: "note hint" }, "Eight heads, and the word that each " +
+        "looks at most. Choose one for the arcs."), picker, looked),
     make("div", {},
       section("break", "Switch something off", make("ul", {}, ...switches,
         norms), change),
