@@ -127,6 +127,7 @@
   const line = make("div", { class: "line", role: "listbox",
     "aria-label": "The story, word by word", "aria-orientation": "horizontal" })
   const looked = make("p", { class: "looked" })
+  const hint = make("p", { class: "note hint" })
   const pin = t => { pinned = t; point(t) }
   const point = t => { chosen.at = t; update() }
   const placed = target => [...line.children].indexOf(
@@ -195,6 +196,9 @@
               to.x} ${to.y}` })
       }))
     looked.textContent = lookText()
+    hint.textContent = "Eight heads, and the word that each " +
+      (model.kind === "attention" ? "looks at most. Choose one for the arcs."
+        : "reads most. Choose one for the arcs; orange ones carry a minus.")
   }
   const lookText = () => {
     const row = looks(), [b, i] = chosen.head
@@ -566,8 +570,7 @@
   stage.append(
     section("tale", "The story: choose a word",
       make("div", { class: "sentence" }, arcs, line), empty, builder,
-      make("p", { class: "note hint" }, "Eight heads, and the word that each " +
-        "looks at most. Choose one for the arcs."), picker, looked),
+      hint, picker, looked),
     make("div", {},
       section("break", "Switch something off", make("ul", {}, ...switches,
         norms), change),
