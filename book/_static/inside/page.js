@@ -140,11 +140,16 @@
     const t = placed(event.target)
     if (t >= 0) { pin(t); line.children[t].focus() }
   })
-  // A mouse that moves, not a page that is scrolled below it
-  line.addEventListener("pointermove", event => {
-    const t = placed(event.target)
-    if (t >= 0 && t !== chosen.at && event.pointerType === "mouse" &&
-      (event.movementX || event.movementY)) point(t)
+  // A mouse that moves asks; a page that is scrolled below it does not.
+  let mouse
+  addEventListener("pointermove", event => {
+    const place = `${event.clientX} ${event.clientY}`
+    if (mouse !== place && event.pointerType === "mouse" &&
+      line.contains(event.target)) {
+      const t = placed(event.target)
+      if (t >= 0 && t !== chosen.at) point(t)
+    }
+    mouse = place
   })
   line.addEventListener("pointerleave", () => {
     if (chosen.at !== pinned) point(pinned)
@@ -257,6 +262,8 @@
       answers[k].verdict.textContent = !ask ? "" : !ask.who
         ? "(nobody has it)" : right ? "✓ right" : `✗ ${ask.who} has it`
       answers[k].verdict.className = right ? "right" : "wrong"
+      answers[k].word.className = word === model.words[
+        best(whole.probabilities[t])[0]] ? "" : "other"
       five.forEach((id, i) => {
         const { word, p } = lists[k].rows[i]
         word.textContent = model.words[id]
@@ -332,7 +339,7 @@
     const kind = ["seven names", "five things", "five questions",
       "words that are no name and no thing"][kindOf(id)]
     split.textContent = `What each part adds to the logit of ${
-      say(model.words[id])}, measured against the mean of the other ${kind}. Marks show ` +
+      say(model.words[id])}, compared with the mean of the other ${kind}. Marks show ` +
       "where the bars end with everything on."
   }
 
@@ -371,7 +378,8 @@
     }))
     const t = chosen.at, seen = strongest(A[t])[0]
     const every = size >= 10
-    const label = (j, turned) => words(0, 0, chosen.words[j], {
+    const short = word => every || word !== "." ? word : "full stop"
+    const label = (j, turned) => words(0, 0, short(chosen.words[j]), {
       class: j === t && !turned ? "strong" : "", "text-anchor":
         turned ? "start" : "end",
       transform: turned
@@ -563,7 +571,9 @@
       : `Off: ${missing().join(", ")}. The largest change of a logit in this ` +
         `story: ${most < 0.005 ? most.toExponential(0) : fixed(most, 2)}.`
   })
-  box.replaceChildren(
+  const absent = box.firstElementChild      // for paper
+  absent.className = "absent"
+  box.replaceChildren(absent,
     make("div", { class: "controls" },
       make("label", { for: "inside-story" }, "Story"), pick, chooser, reasons),
     answer, problem, stage, status)
@@ -583,7 +593,7 @@
       section("parts", "The parts, and what each adds", split, make("ul", {},
         part("the word itself"), ...block(0), ...block(1),
         make("li", { class: "total" }, make("span", { class: "name" },
-          "sum, the lead"), total))),
+          "sum"), total))),
       section("stream", "The size of the stream (RMS)", make("ul", {},
         ...depths.map(({ name, track, shown }) => make("li", {},
           make("span", { class: "name" }, name), track, shown))))))
