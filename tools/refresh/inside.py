@@ -42,8 +42,8 @@ def script(name: str) -> str:
         array.astype("<f2").tobytes() for array in kept.values())).decode()
     lines = [packed[at:at + COLUMNS] for at in range(0, len(packed), COLUMNS)]
     return "\n".join([
-        f"// Written by tools/refresh/inside.py: experiments/{weights}, and its",
-        f'// SHA-256. See "Look inside".\nInside.register("{name}", {{',
+        f"// Written by `make refresh` from experiments/{weights}; `hash` is",
+        f'// the SHA-256 of that file.\nInside.register("{name}", {{',
         *(f"  {key}: {json.dumps(value)}," for key, value in told.items()),
         "  packed: `", *lines, "`", "})", ""])
 

@@ -1,5 +1,5 @@
-// Written by tools/refresh/inside.py: experiments/kite_delta.npz, and its
-// SHA-256. See "Look inside".
+// Written by `make refresh` from experiments/kite_delta.npz; `hash` is
+// the SHA-256 of that file.
 Inside.register("delta", {
   name: "delta",
   kind: "delta",

@@ -1,5 +1,5 @@
-// Written by tools/refresh/inside.py: experiments/kite_model.npz, and its
-// SHA-256. See "Look inside".
+// Written by `make refresh` from experiments/kite_model.npz; `hash` is
+// the SHA-256 of that file.
 Inside.register("kite", {
   name: "kite",
   kind: "attention",

@@ -8,7 +8,11 @@ const Inside = (() => {
   const HERE = document.currentScript?.src
 
   // Rows, and matrices
-  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0)
+  const dot = (a, b) => {
+    let sum = 0
+    for (let i = 0; i < a.length; i++) sum += a[i] * b[i]
+    return sum
+  }
   const times = (a, b) => a.map((x, i) => x * b[i])
   const scaled = (a, factor) => a.map(x => x * factor)
   const plus = (A, B) => A.map((a, t) => a.map((x, i) => x + B[t][i]))
@@ -74,8 +78,10 @@ const Inside = (() => {
   const attentionWeights = (Q, K, mask, divisor) => Q.map((q, t) => softmax(
     Float64Array.from(K, (k, j) => !mask || mask[t][j]
       ? dot(q, k) / (divisor ? Math.sqrt(q.length) : 1) : -Infinity)))
-  const average = (weights, V) => weights.map(row => V[0].map((_, i) =>
-    row.reduce((sum, weight, j) => sum + weight * V[j][i], 0)))
+  const average = (weights, V) => {
+    const columns = Array.from(V[0], (_, i) => Float64Array.from(V, v => v[i]))
+    return weights.map(row => Float64Array.from(columns, v => dot(row, v)))
+  }
 
   // Chapters 16 and 17: memories. A state has d_v rows of d_k numbers.
   const unitLength = x => scaled(x, 1 / Math.max(Math.hypot(...x), 1e-12))
@@ -96,11 +102,11 @@ const Inside = (() => {
   }
   // The weight of each token's value in what is read: the query, led back
   // through the states; what a later key has overwritten, no longer counts.
-  const memoryWeights = (kind, Q, K, beta) => Q.map((q, t) => {
-    const row = new Float64Array(Q.length)
+  const memoryWeights = (kind, Q, K, beta) => Q.map((query, t) => {
+    const row = new Float64Array(Q.length), q = query.slice()
     for (let j = t; j >= 0; j--) {
-      const found = row[j] = beta[j] * dot(q, K[j])
-      if (kind === "delta") q = q.map((x, i) => x - found * K[j][i])
+      row[j] = beta[j] * dot(q, K[j])
+      if (kind === "delta") q.forEach((x, i) => { q[i] = x - row[j] * K[j][i] })
     }
     return row
   })
@@ -120,12 +126,11 @@ const Inside = (() => {
   const inHeads = (X, h) => Array.from({ length: h }, (_, i) =>
     X.map(x => cut(x, i, x.length / h)))
   const attend = (model, W, read, switches) => {
-    const n = read(W("W_Q.weight")).length
     const [Q, K, V] = ["Q", "K", "V"].map(M =>
       inHeads(read(W(`W_${M}.weight`)), model.heads))
     const rotate = X => switches.positions
       ? X.map((x, t) => ropeHalfSplit(x, ropeTables(t, x.length))) : X
-    const mask = switches.mask && causalMask(n)
+    const mask = switches.mask && causalMask(Q[0].length)
     return V.map((v, i) => {
       const weights = attentionWeights(rotate(Q[i]), rotate(K[i]), mask,
         switches.divisor)
