@@ -46,7 +46,7 @@ test: .venv/ready
 check: .venv/ready
 	@$(BIN)/python -m pytest $(if $(CHAPTER),--chapter $(CHAPTER)) tests \
 	  $(addprefix --ignore tests/site/test_,pages.py predictions.py \
-	    search.py glossary.py paper.py explorables.py) \
+	    search.py glossary.py paper.py explorables.py inside.py) \
 	  --ignore tests/teaching/test_nbgrader.py
 
 battery: .venv/ready
