@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from functools import cache
+from hashlib import sha256
 from random import Random
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 import torch
 from playwright.sync_api import Error
 
+from course.paths import ROOT
 from experiments import kite
 from tests.support import inside
 from tools.refresh import inside as writer
@@ -66,15 +68,46 @@ def test_the_chapter_s_own_model_agrees(tab, kind):
     assert same.far["logits"] <= NEAR and not same.other_words
 
 
+def drawn(kind, rng):
+    """Some switches off, at random."""
+    def draw(on):
+        if isinstance(on, list):
+            return [draw(each) for each in on]
+        return rng.random() < 0.6 if on is True else rng.choice(
+            ["pre", "folded", "off"])
+    return {name: draw(on) for name, on in inside.everything(kind).items()}
+
+
 @each_model
-def test_everything_is_on_at_first(tab, kind):
-    on = tab.evaluate("""([source, name]) => {
+def test_several_parts_are_taken_away_together(tab, kind):
+    for seed in range(40 if EVERY else 4):
+        switches = drawn(kind, Random(seed))
+        by_torch = inside.run(kind, model(kind), SHORT, switches)
+        same = inside.compare(
+            inside.in_browser(tab, kind, SHORT, switches, by_torch), by_torch)
+        assert max(same.far.values()) <= NEAR, (switches, same.far)
+        assert not same.other_words, switches
+
+
+@each_model
+def test_a_model_says_what_it_is_and_has_everything_on_at_first(tab, kind):
+    told, on = tab.evaluate("""([source, name]) => {
         const engine = new Function(source + "; return Inside")()
         engine.register(name, data[name])
         let found
-        engine.load(name, model => { found = engine.everything(model) })
+        engine.load(name, ({ weights, ...model }) => {
+            found = [model, engine.everything(model)] })
         return found }""", [inside.SOURCE, kind])
+    _, weights, experiment = writer.MODELS[kind]
     assert on == inside.everything(kind)
+    assert told == {
+        "name": kind, "kind": "attention" if kind == "kite" else kind,
+        "layers": inside.LAYERS, "heads": inside.HEADS,
+        "words": kite.KiteWorld.words,
+        "experiment": f"experiments/{experiment}",
+        "hash": sha256((ROOT / "experiments" / weights).read_bytes()
+                       ).hexdigest()}
+    assert (ROOT / told["experiment"]).exists()
 
 
 @each_model

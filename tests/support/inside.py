@@ -4,7 +4,7 @@ how far the page's engine is from them.
 A part is taken away by an edit of chapter 13's or 19's own model: a head's
 columns of W_O are zero, queries are sqrt(d_k) times as long, a norm is a gain.
 
-    python -m tests.support.inside 200      a table, of so many stories
+    python -m tests.support.inside 200 [sum ...]    a table, of so many stories
 """
 
 import base64
@@ -272,9 +272,9 @@ def compare(found, expected):
     return SimpleNamespace(far=far, other_words=int(other))
 
 
-def main(stories):
+def main(stories, *kinds):
     """Print the greatest distances, by what is off and model."""
-    models = {kind: load(kind) for kind in KINDS}
+    models = {kind: load(kind) for kind in kinds or KINDS}
     shown = "logits", "attention", "stream", "contributions"
     print("| off | model |", *(f"{name} |" for name in shown), "other words |")
     print("|---" * (len(shown) + 3) + "|")
@@ -299,4 +299,4 @@ def main(stories):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])
