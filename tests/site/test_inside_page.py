@@ -130,7 +130,7 @@ def test_a_switch_changes_the_answer_and_back(reader, switch, answer):
 def test_a_norm_is_folded_off_and_back(reader):
     reader.begin()
     reader.press("folded")
-    assert "now, without pre-norm (folded): Eva 1.00 ✓ right" in reader.said()
+    assert "now, with folded norms: Eva 1.00 ✓ right" in reader.said()
     change = reader.tab.locator(".break .note").inner_text()
     assert 0 < float(re.search(r"story: (\S+)\.$", change)[1]) < 1e-10
     reader.press("off")
@@ -209,7 +209,7 @@ def test_a_story_is_built_from_buttons_and_answered(reader):
 
 SHOWN = ["block 2, head 3 looks at the full stop (word 18)", "Tom 1.00 ✗",
          "him 1.00", "Eva 0.48", "Mia 0.63 ✗", "without mask: Eva 1.00 ✓",
-         "(folded): Eva 1.00 ✓", "everything on Anna 0.88 ✗ Eva has it",
+         "folded norms: Eva 1.00 ✓", "everything on Anna 0.88 ✗ Eva has it",
          "Eva 1.00 ✓ right. From", "Ben 0.98 (nobody has it)"]
 
 

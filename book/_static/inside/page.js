@@ -3,21 +3,26 @@
 (() => {
   const box = document.getElementById("inside")
   const STORIES = [
-    ["The kite moves twice (13)", "Anna gave Tom a kite . he thanked her for " +
-      "it . Tom gave Eva the kite . Ben gave Mia a drum . who has the kite?"],
-    ["Who is thanked? (08)", "Anna gave Tom a kite . he thanked"],
-    ["There and back (10)", "Anna gave Eva a kite . Eva gave Anna the kite . " +
-      "who has the kite?"],
-    ["Six gifts and thanks (07)", "Tom gave Ben a kite . then Zoe gave a drum " +
-      "to Eva . Mia gave a book to Zoe . Zoe gave Tom the book . Eva gave Tom " +
-      "the drum . he thanked her for it . Ben gave Eva the kite . she thanked " +
-      "him for it . then Tom gave the book to Mia . who has the kite?"],
-    ["Seven gifts and thanks (14)", "Anna gave Tom a kite . he thanked her " +
-      "for it . Tom gave the kite to Anna . she thanked him for it . Leo gave " +
-      "Eva a drum . Anna gave Eva the kite . then Tom gave Max a book . then " +
-      "Eva gave the drum to Leo . Leo gave the drum to Max . who has the kite?"],
-    ["A list of facts (19)", "Tom has a kite . Eva has the kite . Mia has a " +
-      "drum . who has the kite?"],
+    ["The kite moves twice (13)",
+      "Anna gave Tom a kite . he thanked her for it . Tom gave Eva the kite " +
+      ". Ben gave Mia a drum . who has the kite?"],
+    ["Who is thanked? (08)",
+      "Anna gave Tom a kite . he thanked"],
+    ["There and back (10)",
+      "Anna gave Eva a kite . Eva gave Anna the kite . who has the kite?"],
+    ["Six gifts and thanks (07)",
+      "Tom gave Ben a kite . then Zoe gave a drum to Eva . Mia gave a book " +
+      "to Zoe . Zoe gave Tom the book . Eva gave Tom the drum . he thanked " +
+      "her for it . Ben gave Eva the kite . she thanked him for it . then " +
+      "Tom gave the book to Mia . who has the kite?"],
+    ["Seven gifts and thanks (14)",
+      "Anna gave Tom a kite . he thanked her for it . Tom gave the kite to " +
+      "Anna . she thanked him for it . Leo gave Eva a drum . Anna gave Eva " +
+      "the kite . then Tom gave Max a book . then Eva gave the drum to Leo " +
+      ". Leo gave the drum to Max . who has the kite?"],
+    ["A list of facts (19)",
+      "Tom has a kite . Eva has the kite . Mia has a drum . who has the " +
+      "kite?"],
   ]
   // A model's name here, the head that is shown first, what to break first
   const MODELS = {
@@ -46,7 +51,8 @@
     `block ${b + 1}, ${i < 4 ? `head ${i}` : "feed-forward"}`
   const best = row => [...row.keys()].sort((a, b) => row[b] - row[a])
   const button = (text, press, attributes = {}) => {
-    const made = make("button", { type: "button", ...attributes }, ...[text].flat())
+    const made = make("button", { type: "button", ...attributes },
+      ...[text].flat())
     made.addEventListener("click", press)
     return made
   }
@@ -82,15 +88,19 @@
   // What is off, in words
   const missing = () => {
     const found = Object.keys(WHOLE).filter(name => on[name] === false)
-    if (on.norm !== "pre") {
-      found.push(on.norm === "off" ? "norms" : "pre-norm (folded)")
-    }
+    if (on.norm === "off") found.push("norms")
     on.heads.forEach((heads, b) => {
       if (!heads.includes(true)) found.push(`block ${b + 1}, all heads`)
       else heads.forEach((is, i) => { if (!is) found.push(partName(b, i)) })
       if (!on.ffn[b]) found.push(partName(b, 4))
     })
     return found
+  }
+
+  const changes = () => {
+    const off = missing()
+    return [off.length && `without ${off.join(", ")}`,
+      on.norm === "folded" && "with folded norms"].filter(Boolean).join(", ")
   }
 
   // One switch by its short name: 1.3 is a head, ffn1, mask, folded, ...
@@ -238,7 +248,7 @@
     title, word: make("b"), p: make("span"), verdict: make("span") }))
   const after = make("p", { class: "after" })
   const reset = button("", () => {
-    if (missing().length) Object.assign(on, Inside.everything(model))
+    if (changes()) Object.assign(on, Inside.everything(model))
     else for (const off of MODELS[chosen.name][2]) switchOff(off)
     changed()
   }, { class: "reset" })
@@ -272,7 +282,7 @@
       })
       bars(lists[k].rows)
     })
-    const off = missing().length
+    const off = changes()
     reset.textContent = off ? "Switch everything on"
       : `Break it: ${MODELS[chosen.name][2].map(offName)} off`
     reset.classList.toggle("first", !off)
@@ -299,8 +309,8 @@
   }
   const why = name => {
     const { href, textContent } = links[name]
-    return make("a", { class: "why", href, "aria-label": `why: ${textContent}` },
-      textContent.slice(0, 2))
+    return make("a", { class: "why", href,
+      "aria-label": `why: ${textContent}` }, textContent.slice(0, 2))
   }
   const only = (b, i) => {
     const is = () => on.heads[b].every((each, k) => each === (k === i))
@@ -332,15 +342,15 @@
       row.before = before[p]
       row.shown.textContent = fixed(after[p], 2)
     })
-    total.textContent = (missing().length ? `${fixed(sums[0], 2)} → ` : "") +
+    total.textContent = (changes() ? `${fixed(sums[0], 2)} → ` : "") +
       fixed(sums[1], 2)
     const all = [...before, ...after]
     bars(parts, Math.min(0, ...all), Math.max(0.1, ...all))
     const kind = ["seven names", "five things", "five questions",
       "words that are no name and no thing"][kindOf(id)]
     split.textContent = `What each part adds to the logit of ${
-      say(model.words[id])}, compared with the mean of the other ${kind}. Marks show ` +
-      "where the bars end with everything on."
+      say(model.words[id])}, compared with the mean of the other ${kind}. ` +
+      "Marks show where the bars end with everything on."
   }
 
   // The stream, by depth
@@ -383,7 +393,8 @@
       class: j === t && !turned ? "strong" : "", "text-anchor":
         turned ? "start" : "end",
       transform: turned
-        ? `translate(${labels + (j + 0.5) * size + 3} ${labels - 4}) rotate(-60)`
+        ? `translate(${labels + (j + 0.5) * size + 3} ${labels - 4}) ` +
+          "rotate(-60)"
         : `translate(${labels - 4} ${labels + (j + 0.5) * size + 3.5})` })
     put(map, { viewBox: `0 0 ${side} ${side}`, width: side, height: side,
       "aria-label": `Attention of ${partName(b, i)} as a map: a row for each ` +
@@ -399,8 +410,8 @@
       ...chosen.words.flatMap((_, j) => [
         (every || j === t) && label(j, false),
         (every || j === seen) && label(j, true)]).filter(Boolean))
-    mapTitle.textContent = `All words at once, ${partName(b, i)}: a row looks, ` +
-      `a column is ${model.kind === "attention" ? "looked at" : "read"}. ` +
+    mapTitle.textContent = `All words at once, ${partName(b, i)}: a row ` +
+      `looks, a column is ${model.kind === "attention" ? "looked at" : "read"}. ` +
       "The framed row is the chosen word."
   }
   map.addEventListener("click", event => {
@@ -459,15 +470,17 @@
           " replace the chosen word")),
       keys("names", 0, 8), keys("things", 8, 14), keys("questions", 14, 20),
       keys("other words", 20, 35),
-      make("p", { class: "note" }, "These are all words that the models know. " +
-        "They were trained on stories in which three things are given and " +
-        "handed on, with thanks and questions; the two memories on lists of " +
-        "facts, too. In any other text, what they say was not trained. Try it."))
+      make("p", { class: "note" }, "These are all words that the models " +
+        "know. They were trained on stories in which three things are given " +
+        "and handed on, with thanks and questions; the two memories on lists " +
+        "of facts, too. In any other text, what they say was not trained. " +
+        "Try it."))
   }
 
   // Choose a model; compare it with the others
   const chooser = make("div", { class: "models", role: "group",
-    "aria-label": "model" }, ...Object.entries(MODELS).map(([name, [title]]) => {
+    "aria-label": "model" },
+  ...Object.entries(MODELS).map(([name, [title]]) => {
     const word = make("small", {}, "…")
     shows.push(() => {
       const here = models[name]
@@ -514,7 +527,7 @@
     if (!model) return
     if (chosen.words.length) {
       whole = read(models[chosen.name])
-      now = missing().length ? Inside.run(model, chosen.words.map(word =>
+      now = changes() ? Inside.run(model, chosen.words.map(word =>
         model.words.indexOf(word)), on) : whole
     }
     update()
@@ -536,10 +549,10 @@
   }
   const state = () => {
     if (!chosen.words.length) return empty.textContent
-    const off = missing()
-    return `${MODELS[chosen.name][0]}, after ${say(chosen.words[chosen.at])}, ` +
-      `word ${chosen.at + 1}: with everything on ${answerText(0)}` +
-      (off.length ? `; now, without ${off.join(", ")}: ${answerText(1)}` : "") +
+    const off = changes()
+    return `${MODELS[chosen.name][0]}, after ${
+      say(chosen.words[chosen.at])}, word ${chosen.at + 1}: with everything on ${answerText(0)}` +
+      (off && `; now, ${off}: ${answerText(1)}`) +
       `. ${lookText()}`
   }
   const answerText = k => ["word", "p", "verdict"].map(
@@ -567,8 +580,8 @@
   shows.push(() => {
     const most = Math.max(...now.logits.map((row, t) => Math.max(
       ...row.map((x, i) => Math.abs(x - whole.logits[t][i])))))
-    change.textContent = !missing().length ? "Everything is on."
-      : `Off: ${missing().join(", ")}. The largest change of a logit in this ` +
+    change.textContent = !changes() ? "Everything is on."
+      : `Now ${changes()}. The largest change of a logit in this ` +
         `story: ${most < 0.005 ? most.toExponential(0) : fixed(most, 2)}.`
   })
   const absent = box.firstElementChild      // for paper
