@@ -410,8 +410,9 @@
       ...chosen.words.flatMap((_, j) => [
         (every || j === t) && label(j, false),
         (every || j === seen) && label(j, true)]).filter(Boolean))
+    const seenIs = model.kind === "attention" ? "looked at" : "read"
     mapTitle.textContent = `All words at once, ${partName(b, i)}: a row ` +
-      `looks, a column is ${model.kind === "attention" ? "looked at" : "read"}. ` +
+      `looks, a column is ${seenIs}. ` +
       "The framed row is the chosen word."
   }
   map.addEventListener("click", event => {
@@ -551,7 +552,8 @@
     if (!chosen.words.length) return empty.textContent
     const off = changes()
     return `${MODELS[chosen.name][0]}, after ${
-      say(chosen.words[chosen.at])}, word ${chosen.at + 1}: with everything on ${answerText(0)}` +
+      say(chosen.words[chosen.at])}, word ${chosen.at + 1}: with everything on ${
+      answerText(0)}` +
       (off && `; now, ${off}: ${answerText(1)}`) +
       `. ${lookText()}`
   }
