@@ -537,7 +537,7 @@
   const stage = make("div", { class: "stage" })
   const empty = make("p", { class: "note" },
     "No word yet. Take the first one from the buttons below.")
-  const update = () => {
+  const redraw = () => {
     const told = chosen.words.length > 0
     box.classList.toggle("untold", !told)
     empty.hidden = told
@@ -545,6 +545,9 @@
       for (const show of [showLooks, showNext, showParts, showStream, showMap,
         ...shows]) show()
     }
+  }
+  const update = () => {
+    redraw()
     clearTimeout(pause)
     pause = setTimeout(() => { status.textContent = state() }, 800)
   }
@@ -616,7 +619,7 @@
   showWords()
   box.classList.add("waiting")
   addEventListener("load", () => setTimeout(choose, 0, "kite"))
-  new ResizeObserver(() => { if (now) update() }).observe(box)
+  new ResizeObserver(() => { if (now) redraw() }).observe(box)
 
   // "Show it": a state named by a button of the text
   for (const made of document.querySelectorAll("button[data-show]")) {
