@@ -51,7 +51,7 @@ def settings(kind):
     found |= {f"norm {how}": on | {"norm": how} for how in ("off", "folded")}
     every = [(b, i) for b in range(LAYERS) for i in range(HEADS)]
     for b, i in every:
-        found[f"head {b + 1}.{i + 1}"] = without(on, [(b, i)])
+        found[f"head {b + 1}.{i}"] = without(on, [(b, i)])
     for b, i in every:
         found[f"all heads but {b + 1}.{i + 1}"] = without(
             on, [head for head in every if head != (b, i)])
@@ -237,7 +237,7 @@ RUN = """async ([source, name, stories, switches, arrays]) => {
         reader.readAsDataURL(new Blob(numbers)) })] }"""
 NAMES = ["the word itself", *(
     f"block {b}, {part}" for b in range(1, LAYERS + 1) for part in (
-        *(f"head {i}" for i in range(1, HEADS + 1)), "feed-forward"))]
+        *(f"head {i}" for i in range(HEADS)), "feed-forward"))]
 
 
 def ready(browser):

@@ -185,7 +185,7 @@ const Inside = (() => {
         model, name => W(`attention.${name}`), asks, switches)
       attention.push(found.map(head => head.weights))
       join(Array.from({ length: heads }, (_, i) => ({
-        name: `block ${b + 1}, head ${i + 1}`,
+        name: `block ${b + 1}, head ${i}`,
         out: switches.heads[b][i]
           ? headOutput(found[i].Y, W("attention.W_O.weight"), i) : zeros() })))
       const thinks = behindNorm(X, W("norm_2.weight"), switches.norm)
