@@ -69,19 +69,15 @@ def last(ready):
     return ready
 return last(2 * C), last(0) + 1
 """),
-    ("22.3", "with the chapter's scheduler, on three units", """
-def total(make):
-    tasks = make(C, K)
-    queue = [name for name in tasks if name[0] == "tile"]
-    loads, last = {}, None
-    for t, name in enumerate(queue):
-        for step in range(load):
-            loads["load", t, step] = ("memory", [])
-    tasks = {name: (unit, [*needs, ("load", queue.index(name), load - 1)]
-                    if name[0] == "tile" else needs)
-             for name, (unit, needs) in tasks.items()}
-    return cycles({**loads, **tasks})
-return [total(waiting_tasks), total(deferred_tasks)]
+    ("22.3", "cycle by cycle, on three units", """
+def total(wait, behind):
+    now = done = 0
+    while done < C * K:
+        if now >= wait and now >= load * (done + 1):    # loaded by now
+            done += 1
+        now += 1
+    return now + behind
+return [total(2 * C, 0), total(0, 1)]
 """),
     ("22.4", "program by program", """
 def median(p):
