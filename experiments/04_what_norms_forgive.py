@@ -29,7 +29,7 @@ ROWS: dict[str, tuple[str, float, float, int, str]] = {
     **{f"right answers, first weights x 4: {name}":
        (name, 0.004, 4.0, 2, "right") for name in NORMS},
     **{f"loss, rate {rate}: {name}": (name, rate, 1.0, 2, "loss")
-       for rate in (0.016, 0.064) for name in NORMS},
+       for rate in (0.001, 0.016, 0.064) for name in NORMS},
     "loss before training, 12 blocks: no norms":
        ("no norms", 0.0, 1.0, 12, "loss"),
     "loss, 12 blocks: layer norm": ("layer norm", 0.003, 1.0, 12, "loss"),
@@ -109,6 +109,8 @@ EXPERIMENT = Experiment(
         "large first weights need norms": lambda t: (
             max(t[f"right answers, first weights x 4: {NONE}"]) < 0.3
             and min(t[f"right answers, first weights x 4: {LN}"]) > 0.5),
+        "at 0.001 norms learn faster": lambda t: min(
+            t[f"loss, rate 0.001: {NONE}"]) > max(t[f"loss, rate 0.001: {LN}"]),
         "at 0.016 the lowest loss is without norms": lambda t: min(
             t[f"loss, rate 0.016: {NONE}"]) < min(t[f"loss, rate 0.016: {LN}"])
             - 0.05,
