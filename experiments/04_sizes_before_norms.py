@@ -1,9 +1,9 @@
 """How large are tokens in front of a norm, before training and after it?
 
 The kite model of chapter 13, with its first weights (seed 0) and trained, on
-200 stories that it was not trained on. Size: the standard deviation of a
-token in front of each of its five norms. Mean: the absolute mean of a token
-over its standard deviation.
+200 stories that it was not trained on. Size: the RMS of a token in
+front of each of its five norms. Mean: the absolute mean of a token over its
+RMS.
 """
 
 import functools
@@ -39,8 +39,8 @@ def tokens(trained: bool) -> list[Tensor]:
 def cell(what: str, share: float, column: int) -> float:
     """A quantile over all tokens; the column is the norm."""
     X = tokens(not what.endswith("untrained"))[column]
-    std = X.std(-1, correction=0)
-    values = X.mean(-1).abs() / std if what.startswith("mean") else std
+    rms = X.square().mean(-1).sqrt()
+    values = X.mean(-1).abs() / rms if what.startswith("mean") else rms
     return float(torch.quantile(values.flatten().double(), share))
 
 
