@@ -5,10 +5,8 @@ a feed-forward branch has RMS 1 for a token of RMS 1: ReLU or SwiGLU, alone
 or in turn with causal attention of four heads. A last norm stands behind all. gradient: length at the stream behind the first branch, divided by
 that behind the last one. alike: mean cosine of two tokens at the end. QK:
 with QK-norm in each head; QK over heads: one norm for all heads together, as
-in OLMo 2; cut: no gradient goes back through the scores; heavy: the sum is
-8.29 x + f(x), so that half of the input is left after 48 branches; norm only:
-f(LN(x)), without a shortcut. Medians of seeds 0 to 4; lowest, highest: of the
-five.
+in OLMo 2; cut: no gradient goes back through the scores; norm only: f(LN(x)),
+without a shortcut. Medians of seeds 0 to 4; lowest, highest: of the five.
 """
 
 import functools
@@ -31,9 +29,7 @@ PLACES = {"pre-norm": ("pre", ""), "post-norm": ("post", ""),
           "sandwich norm": ("sandwich", ""),
           "branch-output norm, cut": ("output", "cut"),
           "branch-output norm, QK over heads": ("output", "QK over heads"),
-          "post-norm, heavy": ("heavy", ""),
           "norm only": ("only", "")}
-HEAVY = 8.29
 # 1 / RMS of the hidden numbers, for hidden scores of RMS 1
 RMS_OF = {"relu": 0.5**0.5, "swiglu": 0.5964}
 Function = Callable[[Tensor], Tensor]
@@ -77,8 +73,8 @@ def attention(scores: str, draw: Callable[..., Tensor]) -> Function:
 
 def block(place: str, X: Tensor, f: Function) -> Tensor:
     """Shortcut, branch, and the norm in its place."""
-    if place in ("post", "heavy"):
-        return norm((HEAVY if place == "heavy" else 1) * X + f(X))
+    if place == "post":
+        return norm(X + f(X))
     if place == "only":
         return f(norm(X))
     Y = f(X if place == "output" else norm(X))
@@ -158,8 +154,6 @@ EXPERIMENT = Experiment(
             0.1 < t[f"alike, {label}"][3] < 0.6
             for label in ("pre-norm", "sandwich norm")),
         "post-norm most": lambda t: t["alike, post-norm"][3] > 0.6,
-        "small shares repair post-norm": lambda t: max(
-            t[GRADIENT["post-norm, heavy"]]) < 2,
         "pre-norm with gates: about the share, not its root": lambda t: (
             0.8 < t[GRADIENT["pre-norm"]][1] / (49 / 2) < 1.25
             and 0.8 < t[GRADIENT["pre-norm"]][0] / (49 / 2)**0.5 < 1.25),
