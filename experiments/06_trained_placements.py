@@ -195,6 +195,8 @@ EXPERIMENT = Experiment(
             t["branch-output norm, warm-up"]) > 0.62,
         "and pre-norm at rate 0.003": lambda t: max(
             t["rate 0.003: pre-norm, QK"]) < min(t["rate 0.003: pre-norm"]),
+        "pre-norm hardly at 0.001": lambda t: abs(mean(
+            t["pre-norm, QK, warm-up"]) - mean(t["pre-norm, warm-up"])) < 0.03,
         "with QK-norm the two are equal there": lambda t: abs(
             mean(t["rate 0.003: pre-norm, QK"])
             - mean(t[f"rate 0.003: {QK}"])) < 0.01,
