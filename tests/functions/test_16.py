@@ -30,18 +30,6 @@ def test_write_and_read_are_an_outer_and_an_inner_product():
     np.testing.assert_array_equal(state, before)    # nothing in place
 
 
-@pytest.mark.parametrize("activation", [lambda A: A, np.tanh])
-def test_the_programmer_is_its_recurrence(activation):
-    rng = np.random.default_rng(3)
-    X, W_A, W_B = (rng.normal(size=s) for s in ((6, 5), (5, 3), (5, 5)))
-    Y, states = CHAPTER.fast_weight_programmer(X, W_A, W_B, activation)
-    state = np.zeros((3, 5))
-    for t, x in enumerate(X):
-        state = activation(state + np.outer(W_A.T @ x, W_B.T @ x))
-        np.testing.assert_allclose(states[t], state, atol=1e-14)
-        np.testing.assert_allclose(Y[t], state @ x, atol=1e-14)
-
-
 @pytest.mark.parametrize("front", FRONTS)
 def test_linear_attention_pair_by_pair(front):
     Q, K, V = sequences(front)
