@@ -122,20 +122,6 @@ def test_errors_of_a_memory_in_closed_form(n):
     np.testing.assert_allclose(found, want, rtol=0.06, atol=1e-9)
 
 
-def test_forms_in_torch_are_weighted_averages():
-    Q, K, V = sequences((2, 3), seed=7)
-    Q, K = CHAPTER.elu_plus_one(Q), CHAPTER.elu_plus_one(K)
-    want = np.empty_like(V)
-    for at in np.ndindex(2, 3, V.shape[-2]):
-        *front, t = at
-        q, keys = Q[at], K[tuple(front)][: t + 1]
-        want[at] = np.average(V[tuple(front)][: t + 1], axis=0,
-                              weights=keys @ q)
-    leaves = [torch.tensor(a) for a in (Q, K, V)]
-    for form in (CHAPTER.parallel_in_torch, CHAPTER.by_state_in_torch):
-        np.testing.assert_allclose(form(*leaves), want, atol=1e-12)
-
-
 def test_the_module_decodes_what_it_trained():
     torch.manual_seed(3)
     layer = CHAPTER.LinearAttention(7, 5, 4).double()
