@@ -30,18 +30,6 @@ def test_write_and_read_are_an_outer_and_an_inner_product():
     np.testing.assert_array_equal(state, before)    # nothing in place
 
 
-@pytest.mark.parametrize("activation", [lambda A: A, np.tanh])
-def test_the_programmer_is_its_recurrence(activation):
-    rng = np.random.default_rng(3)
-    X, W_A, W_B = (rng.normal(size=s) for s in ((6, 5), (5, 3), (5, 5)))
-    Y, states = CHAPTER.fast_weight_programmer(X, W_A, W_B, activation)
-    state = np.zeros((3, 5))
-    for t, x in enumerate(X):
-        state = activation(state + np.outer(W_A.T @ x, W_B.T @ x))
-        np.testing.assert_allclose(states[t], state, atol=1e-14)
-        np.testing.assert_allclose(Y[t], state @ x, atol=1e-14)
-
-
 @pytest.mark.parametrize("front", FRONTS)
 def test_linear_attention_pair_by_pair(front):
     Q, K, V = sequences(front)
@@ -132,20 +120,6 @@ def test_errors_of_a_memory_in_closed_form(n):
     rho = (n - 1) / 16
     want = rho, rho / (1 + rho), max(0, 1 - 16 / n)
     np.testing.assert_allclose(found, want, rtol=0.06, atol=1e-9)
-
-
-def test_forms_in_torch_are_weighted_averages():
-    Q, K, V = sequences((2, 3), seed=7)
-    Q, K = CHAPTER.elu_plus_one(Q), CHAPTER.elu_plus_one(K)
-    want = np.empty_like(V)
-    for at in np.ndindex(2, 3, V.shape[-2]):
-        *front, t = at
-        q, keys = Q[at], K[tuple(front)][: t + 1]
-        want[at] = np.average(V[tuple(front)][: t + 1], axis=0,
-                              weights=keys @ q)
-    leaves = [torch.tensor(a) for a in (Q, K, V)]
-    for form in (CHAPTER.parallel_in_torch, CHAPTER.by_state_in_torch):
-        np.testing.assert_allclose(form(*leaves), want, atol=1e-12)
 
 
 def test_the_module_decodes_what_it_trained():
