@@ -127,11 +127,11 @@ def test_toy_cycles(cells, program, want):
 def test_toy_cycles_of_chapter_22():
     later = functions("22")
     for C in (2, 3, 4, 7):
-        for program, make in (("whole", later.waiting_tasks),
-                              ("each", later.chunkwise_tasks),
-                              ("last", later.deferred_tasks)):
+        for program, theirs in (("whole", "norm first"),
+                                ("each", "by chunks"),
+                                ("last", "deferred")):
             assert (CHAPTER.toy_cycles(C, C, 1, program)
-                    == later.cycles(make(C, C)))
+                    == later.cycles(theirs, C, C))
 
 
 @pytest.mark.parametrize("front", FRONTS)
