@@ -68,6 +68,17 @@ class Reader:
         self.tab.wait_for_selector(
             f".models [aria-pressed=true]:has-text('{model}')")
 
+    def show(self, i):
+        """Press "Show it" of question i, from 0."""
+        button = self.tab.locator("button[data-show]").nth(i)
+        button.evaluate("""button => {
+            const answer = button.closest("details")
+            if (answer) answer.open = true
+            button.click() }""")
+        self.tab.wait_for_function("""model => document.querySelector(
+            ".models [aria-pressed=true]").textContent.startsWith(model)""",
+            arg={7: "sum", 8: "delta"}.get(i, "attention"))
+
     def begin(self, story=0):
         """With attention, a story, and everything on."""
         self.choose("attention")
@@ -217,12 +228,7 @@ def test_each_of_the_ten_shows_its_answer(reader):
     buttons = reader.tab.locator("button[data-show]")
     assert buttons.count() == len(SHOWN) == TEXT.count("<summary>")
     for i, words in enumerate(SHOWN):
-        buttons.nth(i).evaluate("""button => {
-            button.closest("details").open = true
-            button.click() }""")
-        reader.tab.wait_for_function("""model => document.querySelector(
-            ".models [aria-pressed=true]").textContent.startsWith(model)""",
-            arg={7: "sum", 8: "delta"}.get(i, "attention"))
+        reader.show(i)
         assert words in reader.said(), i
     assert not reader.errors
 
@@ -239,6 +245,37 @@ def test_nothing_is_wider_than_a_phone_or_too_small_for_a_finger(reader):
             assert reader.tab.evaluate(SIDEWAYS) == [0], (model, story)
     assert reader.tab.evaluate(SMALL) == []
     reader.tab.locator(".builder").evaluate("each => { each.open = false }")
+
+
+def test_long_notes_of_both_answers_stay_in_the_panel(reader):
+    reader.begin()
+    for question, notes in ((9, ["(nobody has it)"] * 2),
+                            (4, ["✓ right", "✗ Eva has it"]),
+                            (7, ["✗ Eva has it"] * 2)):
+        reader.show(question)
+        if question != 4:
+            reader.switch("positions")
+        assert reader.tab.locator(".answer small > span").all_inner_texts() == (
+            notes)
+        assert reader.tab.evaluate(SIDEWAYS) == [0]
+        panel = reader.tab.locator(".answer").bounding_box()
+        for note in reader.tab.locator(".answer small > span").all():
+            box = note.bounding_box()
+            assert box["x"] + box["width"] < panel["x"] + panel["width"]
+
+
+def test_a_word_stays_where_it_is_while_a_mouse_asks_it(reader):
+    for story in (3, 4):
+        reader.begin(story)
+        reader.tab.locator(".line").scroll_into_view_if_needed()
+        places = """() => [...document.querySelectorAll("#inside .word")]
+            .map(word => `${word.offsetLeft} ${word.offsetTop}`)"""
+        before = reader.tab.evaluate(places)
+        for word in reader.tab.locator("#inside .word").all():
+            word.hover()
+            assert word.get_attribute("aria-selected") == "true"
+            assert reader.tab.evaluate(places) == before
+        reader.tab.mouse.move(0, 0)
 
 
 def test_everybody_can_read_it_when_it_is_broken(site, browser):
