@@ -68,6 +68,17 @@ class Reader:
         self.tab.wait_for_selector(
             f".models [aria-pressed=true]:has-text('{model}')")
 
+    def show(self, i):
+        """Press "Show it" of question i, from 0."""
+        button = self.tab.locator("button[data-show]").nth(i)
+        button.evaluate("""button => {
+            const answer = button.closest("details")
+            if (answer) answer.open = true
+            button.click() }""")
+        self.tab.wait_for_function("""model => document.querySelector(
+            ".models [aria-pressed=true]").textContent.startsWith(model)""",
+            arg={7: "sum", 8: "delta"}.get(i, "attention"))
+
     def begin(self, story=0):
         """With attention, a story, and everything on."""
         self.choose("attention")
@@ -217,28 +228,134 @@ def test_each_of_the_ten_shows_its_answer(reader):
     buttons = reader.tab.locator("button[data-show]")
     assert buttons.count() == len(SHOWN) == TEXT.count("<summary>")
     for i, words in enumerate(SHOWN):
-        buttons.nth(i).evaluate("""button => {
-            button.closest("details").open = true
-            button.click() }""")
-        reader.tab.wait_for_function("""model => document.querySelector(
-            ".models [aria-pressed=true]").textContent.startsWith(model)""",
-            arg={7: "sum", 8: "delta"}.get(i, "attention"))
+        reader.show(i)
         assert words in reader.said(), i
     assert not reader.errors
 
 
 def test_nothing_is_wider_than_a_phone_or_too_small_for_a_finger(reader):
     reader.begin()
-    reader.tab.locator(".builder").evaluate("each => { each.open = true }")
+    builder = reader.tab.locator(".builder")
     for model, stories in (("attention", range(6)), ("sum rule", [4]),
                            ("delta rule", [0])):
         reader.choose(model)
         for story in stories:
             reader.tab.get_by_label("Story", exact=True).select_option(
                 str(story))
+            builder.evaluate("each => { each.open = true }")
             assert reader.tab.evaluate(SIDEWAYS) == [0], (model, story)
     assert reader.tab.evaluate(SMALL) == []
-    reader.tab.locator(".builder").evaluate("each => { each.open = false }")
+    builder.evaluate("each => { each.open = false }")
+
+
+def test_long_notes_of_both_answers_stay_in_the_panel(reader):
+    reader.begin()
+    for question, notes in ((9, ["(nobody has it)"] * 2),
+                            (4, ["✓ right", "✗ Eva has it"]),
+                            (7, ["✗ Eva has it"] * 2)):
+        reader.show(question)
+        if question != 4:
+            reader.switch("positions")
+        assert reader.tab.locator(
+            ".answer small > span:last-child"
+            ).all_inner_texts() == (
+            notes)
+        assert reader.tab.evaluate(SIDEWAYS) == [0]
+        panel = reader.tab.locator(".answer").bounding_box()
+        for note in reader.tab.locator(".answer small > span").all():
+            box = note.bounding_box()
+            assert box["x"] + box["width"] < panel["x"] + panel["width"]
+
+
+def test_a_word_stays_where_it_is_while_a_mouse_asks_it(reader):
+    reader.begin(4)
+    places = """() => [...document.querySelectorAll("#inside .word")]
+        .map(word => `${word.offsetLeft} ${word.offsetTop}`)"""
+    before = reader.tab.evaluate(places)
+    for word in reader.tab.locator("#inside .word").all()[::3]:
+        word.hover()
+        assert word.get_attribute("aria-selected") == "true"
+        assert reader.tab.evaluate(places) == before
+    reader.tab.mouse.move(0, 0)
+
+
+@pytest.mark.parametrize("model", ["attention", "sum rule", "delta rule"])
+def test_break_it_changes_the_word_that_comes_next(reader, model):
+    reader.begin()
+    reader.choose(model)
+    button = reader.tab.locator("#inside .reset")
+    if button.inner_text() == "Switch everything on":
+        button.click()
+    words = reader.tab.locator(".answer p > b")
+    for story in range(6):
+        reader.tab.get_by_label("Story", exact=True).select_option(str(story))
+        before = words.nth(-2).inner_text()
+        assert re.match("(Break|Change) it: .+ off", button.inner_text())
+        button.click()
+        assert words.nth(-2).inner_text() == before
+        assert words.last.inner_text() != before
+        button.click()
+
+
+def test_a_model_that_has_read_no_lists_says_so(reader):
+    note = reader.tab.get_by_text("has read no lists of facts")
+    for model, story, is_said in (("attention", 5, True),
+                                  ("delta rule", 5, False),
+                                  ("attention", 0, False)):
+        reader.begin(story)
+        reader.choose(model)
+        assert note.is_visible() is is_said
+
+
+def test_another_story_begins_with_nothing_to_replace(reader):
+    tab = reader.tab
+    replace, builder = tab.locator("#inside-replace"), tab.locator(".builder")
+    for another in (lambda: reader.begin(1), lambda: reader.press("Clear"),
+                    lambda: reader.show(2)):
+        reader.begin()
+        builder.locator("summary").click()
+        replace.check()
+        another()
+        assert not replace.is_checked()
+    assert not builder.evaluate("each => each.open")
+    tab.get_by_label("Story", exact=True).select_option("-1")
+    assert reader.said().startswith("No word yet")
+    assert builder.evaluate("each => each.open")
+
+
+def test_nobody_is_right_where_a_thing_begins_twice(reader):
+    reader.begin()
+    reader.tab.locator(".builder summary").click()
+    reader.press("Clear", *"Anna gave Tom a kite".split(), "full stop",
+                 *"Ben gave Mia a kite".split(), "full stop",
+                 *"who has the kite?".split())
+    assert reader.tab.locator(".answer small > span:last-child"
+                              ).all_inner_texts() == ["", ""]
+
+
+def test_what_is_off_stands_at_each_answer(reader):
+    reader.begin()
+    now = reader.tab.locator(".answer small").last
+    titles = reader.tab.locator(".next p")
+    for press, words in (
+            (lambda: None, "now"),
+            (lambda: reader.show(5), "now, without mask"),
+            (lambda: reader.switch("positions"), "now, 2 parts off"),
+            (lambda: reader.show(6), "now, norms folded")):
+        press()
+        assert now.inner_text().startswith(words)
+        assert titles.all_inner_texts() == ["everything on", words]
+
+
+def test_a_link_leads_back_to_the_question(reader):
+    reader.show(5)
+    back = reader.tab.get_by_role("link", name="back to question 6")
+    back.click()
+    question = reader.tab.locator("#question-6")
+    assert "Hardly" in question.inner_text()
+    assert 0 < question.bounding_box()["y"] < 500
+    reader.begin()
+    assert not back.is_visible()
 
 
 def test_everybody_can_read_it_when_it_is_broken(site, browser):
@@ -272,7 +389,7 @@ def test_it_is_small_and_only_its_page_loads_it(site):
     folder = BOOK / "_static"
     sizes = {script: len(gzip.compress((folder / f"{script}.js").read_bytes()))
              for script in SCRIPTS if script.startswith("inside/")}
-    assert sum(sizes.values()) <= 14_000, sizes
+    assert sum(sizes.values()) <= 16_000, sizes
     for page in site.rglob("*.html"):
         loads = re.findall(r'_static/([\w/]+)\.js', page.read_text("utf-8"))
         here = page.relative_to(site).as_posix() == "book/inside.html"

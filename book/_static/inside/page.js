@@ -26,12 +26,12 @@
   ]
   // A model's name here, the head that is shown first, what to break first
   const MODELS = {
-    kite: ["attention", [1, 3], ["1.3"]],
-    sum: ["sum rule", [0, 0], ["positions"]],
-    delta: ["delta rule", [0, 0], ["1.0"]] }
+    kite: ["attention", [1, 3], "1.3"],
+    sum: ["sum rule", [0, 0], "positions"],
+    delta: ["delta rule", [0, 0], "1.0"] }
   const WHOLE = {
     mask: "no word sees those that come after it",
-    positions: "queries and keys turn with their place",
+    positions: "where a word stands: queries and keys turn",
     divisor: "scores are divided by √12",
     shortcut: "a part adds to the stream and does not replace it" }
   const NORMS = { pre: "pre-norm", folded: "folded", off: "off" }
@@ -39,7 +39,7 @@
   const KINDS = [8, 14, 20, 36]         // names end here, things, questions
 
   const chosen = { name: "kite", words: STORIES[0][1].split(" "), at: 27,
-    head: [1, 3], replace: false }
+    head: [1, 3] }
   const models = {}                     // those that are here, and switches
   const history = []                    // stories and places, to undo
   const shows = []
@@ -61,6 +61,9 @@
     return made
   }
 
+  // Does a thing begin twice? Then nobody can say who has it.
+  const twice = (words, thing) => words.filter((word, i) =>
+    word === "a" && words[i + 1] === thing).length > 1
   // Who has a thing after these words; undefined if they do not say.
   const owner = (words, thing) => {
     let who
@@ -74,8 +77,11 @@
   }
   const isName = word => model.words.indexOf(word) < 8 && word !== undefined
   const kindOf = id => KINDS.findIndex(end => id < end)
-  const question = t => chosen.words[t].endsWith("?") &&
-    { who: owner(chosen.words.slice(0, t), chosen.words[t].slice(0, -1)) }
+  const question = t => {
+    const words = chosen.words.slice(0, t), thing = chosen.words[t].slice(0, -1)
+    return chosen.words[t].endsWith("?") && !twice(words, thing) &&
+      { who: owner(words, thing) }
+  }
   // The word whose logit is taken apart, and the others of its kind.
   const asked = t => {
     const who = question(t).who
@@ -103,8 +109,14 @@
       on.norm === "folded" && "with folded norms"].filter(Boolean).join(", ")
   }
 
+  const nowIs = () => {
+    const off = missing()
+    return "now" + (off.length > 1 ? `, ${off.length} parts off` : off.length
+      ? `, without ${off[0]}` : on.norm === "folded" ? ", norms folded" : "")
+  }
+
   // One switch by its short name: 1.3 is a head, ffn1, mask, folded, ...
-  const switchOff = off => {
+  const switchOff = (off, on) => {
     const [b, i] = off.split(".")
     if (i) on.heads[b - 1][i] = false
     else if (off.startsWith("ffn")) on.ffn[off[3] - 1] = false
@@ -112,8 +124,25 @@
       on.norm = off === "norm" ? "off" : off
     } else on[off] = false
   }
-  const offName = off => off.includes(".")
-    ? partName(off[0] - 1, off[2]) : off
+  const offName = off => off.includes(".") ? partName(off[0] - 1, off[2])
+    : off.startsWith("ffn") ? partName(off[3] - 1, 4) : off
+  // The first part without which the model says another word here
+  const PARTS = [..."12"].flatMap(b => [..."0123"].map(i => `${b}.${i}`))
+    .concat("ffn1", "ffn2", Object.keys(WHOLE), "norm")
+  const breaks = t => {
+    const here = models[chosen.name]
+    return [MODELS[chosen.name][2], ...PARTS].find(off => {
+      const without = Inside.everything(model)
+      if (!off.includes(".") && !off.startsWith("ffn") && !(off in without)) {
+        return false
+      }
+      switchOff(off, without)
+      here.said[off] ??= Inside.run(model, ids(), without).probabilities
+        .map(row => best(row)[0])
+      return here.said[off][t] !== best(whole.probabilities[t])[0]
+    })
+  }
+  const ids = () => chosen.words.map(word => model.words.indexOf(word))
 
   // A row of numbers as bars: how far from 0, and a mark where it was before.
   const bars = (rows, low = 0, high = 1) => rows.forEach(row => {
@@ -138,6 +167,13 @@
     "aria-label": "The story, word by word", "aria-orientation": "horizontal" })
   const looked = make("p", { class: "looked" })
   const hint = make("p", { class: "note hint" })
+  const unread = make("p", { class: "note unread" },
+    "This model has read no lists of facts in its training.")
+  shows.push(() => {
+    unread.hidden = chosen.name !== "kite" ||
+      !chosen.words.some((word, i) => word === "has" &&
+        chosen.words[i - 1] !== "who")
+  })
   const pin = t => { pinned = t; point(t) }
   const point = t => { chosen.at = t; update() }
   const placed = target => [...line.children].indexOf(
@@ -245,24 +281,28 @@
 
   // What comes next: everything on, and now
   const answers = ["everything on", "now"].map(title => ({
-    title, word: make("b"), p: make("span"), verdict: make("span") }))
+    title: make("span", {}, title), word: make("b"), p: make("span"),
+    verdict: make("span") }))
   const after = make("p", { class: "after" })
   const reset = button("", () => {
     if (changes()) Object.assign(on, Inside.everything(model))
-    else for (const off of MODELS[chosen.name][2]) switchOff(off)
+    else switchOff(breaks(chosen.at), on)
     changed()
   }, { class: "reset" })
-  const answer = make("div", { class: "answer" }, after,
+  const back = make("a", { class: "back", hidden: true })
+  const answer = make("div", { class: "answer" }, after, back,
     ...answers.map(({ title, word, p, verdict }) => make("p", {},
       make("small", {}, title, " ", verdict), word, " ", p)), reset)
-  const lists = ["everything on", "now"].map(title => ({ title,
+  const lists = ["everything on", "now"].map(title => ({
+    title: make("p", {}, title),
     rows: Array.from({ length: 5 }, () => ({ track: newTrack(),
       word: make("span", { class: "name" }), p: make("span",
         { class: "value" }) })) }))
   const showNext = () => {
     const t = chosen.at, ask = question(t)
     after.replaceChildren("After ", make("b", {}, chosen.words[t]),
-      `, word ${t + 1} of ${chosen.words.length}, comes`)
+      `, word ${t + 1} of ${chosen.words.length}:`)
+    answers[1].title.textContent = lists[1].title.textContent = nowIs()
     ;[whole, now].forEach((result, k) => {
       const row = result.probabilities[t], five = best(row).slice(0, 5)
       const word = model.words[five[0]]
@@ -282,9 +322,12 @@
       })
       bars(lists[k].rows)
     })
-    const off = changes()
+    const off = changes(), part = off || breaks(t)
     reset.textContent = off ? "Switch everything on"
-      : `Break it: ${MODELS[chosen.name][2].map(offName)} off`
+      : part ? `${ask.who && ask.who !== answers[0].word.textContent
+        ? "Change" : "Break"} it: ${offName(part)} off`
+      : "No part alone changes this word"
+    reset.disabled = !off && !part
     reset.classList.toggle("first", !off)
   }
 
@@ -350,7 +393,8 @@
       "words that are no name and no thing"][kindOf(id)]
     split.textContent = `What each part adds to the logit of ${
       say(model.words[id])}, compared with the mean of the other ${kind}. ` +
-      "Marks show where the bars end with everything on."
+      "Marks show where the bars end with everything on. The last norm " +
+      "divides all by the size of the stream: without one, others can grow."
   }
 
   // The stream, by depth
@@ -372,7 +416,7 @@
   let grid
   const showMap = () => {
     const [b, i] = chosen.head, A = now.attention[b][i], n = A.length
-    const labels = n <= 32 ? 56 : 44
+    const labels = 56
     const size = Math.floor(Math.max(4, Math.min(20,
       (map.parentElement.clientWidth - labels - 18) / n)) * 10) / 10
     const most = Math.max(1, ...A.map(row => Math.max(...row.map(Math.abs))))
@@ -396,6 +440,7 @@
         ? `translate(${labels + (j + 0.5) * size + 3} ${labels - 4}) ` +
           "rotate(-60)"
         : `translate(${labels - 4} ${labels + (j + 0.5) * size + 3.5})` })
+    map.classList.toggle("few", !every)
     put(map, { viewBox: `0 0 ${side} ${side}`, width: side, height: side,
       "aria-label": `Attention of ${partName(b, i)} as a map: a row for each ` +
       "word that looks, a column for each word it looks at." })
@@ -413,7 +458,8 @@
     const seenIs = model.kind === "attention" ? "looked at" : "read"
     mapTitle.textContent = `All words at once, ${partName(b, i)}: a row ` +
       `looks, a column is ${seenIs}. ` +
-      "The framed row is the chosen word."
+      "The framed row is the chosen word." + (grid.size >= 10 ? "" :
+      " Its label and that of its strongest column are shown.")
   }
   map.addEventListener("click", event => {
     const { top } = map.getBoundingClientRect()
@@ -434,9 +480,20 @@
     showWords()
     changed()
   }
+  // Another story: nothing is replaced in it until a reader says so.
+  const begin = (words, at) => {
+    replace.checked = builder.open = false
+    back.hidden = true
+    tell(words, at)
+  }
+  const replace = make("input", { type: "checkbox", id: "inside-replace" })
+  const clear = () => {
+    replace.checked = false
+    write([])
+  }
   const add = word => {
     const words = [...chosen.words]
-    if (chosen.replace && words.length) {
+    if (replace.checked && words.length) {
       words[pinned] = word
       write(words, pinned)
     } else write([...words, word])
@@ -445,8 +502,11 @@
     ...STORIES.map(([title], k) => make("option", { value: k }, title)),
     make("option", { value: -1 }, "Your own story"))
   pick.addEventListener("input", () => {
-    if (pick.value >= 0) tell(STORIES[pick.value][1].split(" "))
-    else builder.open = true
+    if (pick.value >= 0) begin(STORIES[pick.value][1].split(" "))
+    else {
+      clear()
+      builder.open = true
+    }
   })
   const builder = make("details", { class: "builder" },
     make("summary", {}, "Change the story, or build your own"))
@@ -455,14 +515,10 @@
       role: "group", "aria-label": title }, ...model.words.slice(from, to)
       .map(word => button(word, () => add(word), word === "."
         ? { "aria-label": "full stop" } : {})))
-    const replace = make("input", { type: "checkbox", id: "inside-replace" })
-    replace.addEventListener("input", () => {
-      chosen.replace = replace.checked
-    })
     builder.append(
       make("div", { class: "keys", role: "group", "aria-label": "edit" },
         button("Undo", () => { if (history.length) tell(...history.pop()) }),
-        button("Clear", () => write([])),
+        button("Clear", clear),
         button("Add the model's word", () => {
           const last = now?.probabilities[chosen.words.length - 1]
           if (last) write([...chosen.words, model.words[best(last)[0]]])
@@ -485,7 +541,7 @@
     const word = make("small", {}, "…")
     shows.push(() => {
       const here = models[name]
-      word.textContent = !here ? "load" : !chosen.words.length ? "" :
+      word.textContent = !here ? "load it" : !chosen.words.length ? "" :
         here.model.words[best(read(here).probabilities[chosen.at])[0]]
     })
     return pressed(button([title, word], () => choose(name)),
@@ -501,6 +557,7 @@
     const text = chosen.words.join(" ")
     if (here.text !== text) {
       here.text = text
+      here.said = {}
       here.whole = Inside.run(here.model, chosen.words.map(word =>
         here.model.words.indexOf(word)), Inside.everything(here.model))
     }
@@ -528,8 +585,7 @@
     if (!model) return
     if (chosen.words.length) {
       whole = read(models[chosen.name])
-      now = changes() ? Inside.run(model, chosen.words.map(word =>
-        model.words.indexOf(word)), on) : whole
+      now = changes() ? Inside.run(model, ids(), on) : whole
     }
     update()
   }
@@ -576,7 +632,8 @@
     })
     return row
   })
-  const norms = make("li", {}, make("b", {}, "norm"),
+  const norms = make("li", {}, make("span", {}, make("b", {}, "norm"),
+    " divides by size"),
     make("span", { class: "norms", role: "group", "aria-label": "norm" },
       ...Object.entries(NORMS).map(([how, text]) => pressed(
         button(text, () => { on.norm = how; changed() }),
@@ -597,13 +654,14 @@
     answer, problem, stage, status)
   stage.append(
     section("tale", "The story: choose a word",
-      make("div", { class: "sentence" }, arcs, line), empty, builder,
+      make("div", { class: "sentence" }, arcs, line), unread, empty,
+      builder,
       hint, picker, looked),
     make("div", {},
       section("break", "Switch something off", make("ul", {}, ...switches,
         norms), change),
       section("next", "The next word", ...lists.map(({ title, rows }) =>
-        make("div", {}, make("p", {}, title), make("ol", {},
+        make("div", {}, title, make("ol", {},
           ...rows.map(({ word, track, p }) => make("li", {}, word, track,
             p)))))),
       section("look", "The map", mapTitle, make("div", {}, map))),
@@ -622,23 +680,28 @@
   new ResizeObserver(() => { if (now) redraw() }).observe(box)
 
   // "Show it": a state named by a button of the text
-  for (const made of document.querySelectorAll("button[data-show]")) {
+  document.querySelectorAll("button[data-show]").forEach((made, k) => {
+    const place = made.closest("details")
+    place.id = `question-${k + 1}`
     made.hidden = false
     made.addEventListener("click", () => {
       const wish = new URLSearchParams(made.dataset.show)
       choose(wish.get("model") ?? "kite", () => {
         Object.assign(on, Inside.everything(model))
-        for (const off of wish.get("off")?.split(",") ?? []) switchOff(off)
+        for (const off of wish.get("off")?.split(",") ?? []) switchOff(off, on)
         const words = (wish.get("words") ?? STORIES[wish.get("story") ?? 0][1])
           .split(" ")
         if (wish.has("look")) {
           const [b, i] = wish.get("look").split(".")
           chosen.head = [b - 1, Number(i)]
         }
-        tell(words, (wish.get("at") ?? words.length) - 1)
+        begin(words, (wish.get("at") ?? words.length) - 1)
+        back.href = `#${place.id}`
+        back.textContent = `back to question ${k + 1}`
+        back.hidden = false
       })
       box.scrollIntoView()
       line.children[pinned]?.focus({ preventScroll: true })
     })
-  }
+  })
 })()
