@@ -2,8 +2,9 @@
 
 48 branches of width 64, 32 random tokens, weights drawn for each seed so that
 a feed-forward branch has RMS 1 for a token of RMS 1: ReLU or SwiGLU, alone
-or in turn with causal attention of four heads. A last norm stands behind all. gradient: length at the stream behind the first branch, divided by
-that behind the last one. alike: mean cosine of two tokens at the end. QK:
+or in turn with causal attention of four heads. A last norm stands behind all.
+gradient: length at the stream behind the first branch, divided by that behind
+the last one. alike: mean cosine of two tokens at the end. QK:
 with QK-norm in each head; QK over heads: one norm for all heads together, as
 in OLMo 2; cut: no gradient goes back through the scores; norm only: f(LN(x)),
 without a shortcut. Medians of seeds 0 to 4; lowest, highest: of the five.

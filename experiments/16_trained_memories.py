@@ -113,7 +113,8 @@ EXPERIMENT = Experiment(
     question="Does training find keys that make a memory answer right?",
     columns=["% right", *(f"{n} facts" for n in FACTS)],
     rows=ROWS, cell=cell, formats=["{:.0f}"] * 3,
-    quick="keys as they are, then a norm", quick_column=0, tolerance=0.05, holds={
+    quick="keys as they are, then a norm", quick_column=0, tolerance=0.05,
+    holds={
         "a cache answers all": lambda t: min(
             t["softmax and a cache"]) > 99,
         "so do squares": lambda t: min(t["squares, divided"]) > 99,
