@@ -3,7 +3,7 @@
 python -m tools.refresh [--write-only] [NN ...]
 
 Written: the repeated functions and the judge in each notebook, the numbers in
-pages and openings, the drawings of the thread, the font of formulas, the
+pages and openings, the drawings of the front page, the font of formulas, the
 weights of "Look inside". With --write-only, nothing runs. A chapter that runs
 keeps nothing that may vary.
 """
@@ -14,7 +14,7 @@ import nbformat
 
 from course.chapter import Chapter, chapters
 from course.paths import ROOT
-from tools.refresh import inside, mathfont, pages, thread
+from tools.refresh import inside, mathfont, pages, scene, thread
 from tools.run.repeatable import execute  # before the first kernel
 
 METADATA = {
@@ -35,8 +35,8 @@ def run(chapter: Chapter) -> None:
 def main(arguments: list[str]) -> None:
     """Write; run the chapters named, or all."""
     chosen = chapters(*(word for word in arguments if word != "--write-only"))
-    for path in [*pages.write(), *thread.write(), *mathfont.write(),
-                 *inside.write()]:
+    for path in [*pages.write(), *thread.write(), *scene.write(),
+                 *mathfont.write(), *inside.write()]:
         print("wrote", path.relative_to(ROOT), flush=True)
     if "--write-only" in arguments:
         return
