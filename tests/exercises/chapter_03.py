@@ -24,8 +24,13 @@ def draw_3_2(rng):
 
 
 def draw_3_3(rng):
-    """A positive factor and a width."""
-    return float(10 ** rng.uniform(-2, 2)), int(rng.integers(1, 300))
+    """Pairs with up to three axes in front, two lists of matrices."""
+    d, N = int(rng.integers(20, 30)), int(rng.integers(1, 4))
+    lead = rng.integers(1, 4, size=rng.integers(0, 4))
+    X = rng.normal(size=(*lead, 2, d)) * 10 ** rng.uniform(
+        -2, 2, size=(*lead, 2, 1))
+    W, V = rng.normal(size=(2, N, d, d)) * (2 / d)**0.5
+    return X, W, V
 
 
 DOMAIN = {"3.1": draw_3_1, "3.2": draw_3_2, "3.3": draw_3_3}
@@ -57,18 +62,22 @@ for M in reversed(A):
     rows = [rows[0] @ M.T, *rows]
 return np.array(rows)
 """),
-    ("3.3", "by digamma", """
-def half_log_u(m):
-    half = torch.tensor(m / 2).double()
-    return (torch.digamma(half).item() - math.log(m / 2)) / 2
-star, at = math.log(factor), math.log(factor) + 0.5 * math.log(d)
-return np.array([star, star + half_log_u(1), at, at + half_log_u(d)])
+    ("3.3", "by the lesson's functions", """
+M = np.stack([np.stack([W, W], 1), np.stack([W, V], 1)])
+T, rows = np.stack([X, X]), []
+for l in range(len(W)):
+    T = rectify(np.einsum("s...td,stde->s...te", T, M[:, l]))
+    rows.append(cosine(T))
+return np.moveaxis(rows, 0, 1)
 """),
-    ("3.3", "the closed form at width 1", """
-typical = -(np.euler_gamma + math.log(2)) / 2
-at = math.log(factor * d**0.5)
-return [math.log(factor), math.log(factor) + typical, at,
-        at + log_growth(1, d)]
+    ("3.3", "unit vectors", """
+def walk(x, matrices):
+    for M in matrices:
+        x = (x @ M).clip(0)
+        yield x / np.sqrt(np.sum(x**2, axis=-1, keepdims=True))
+a, b, c = (np.stack([*walk(x, M)]) for x, M in (
+    (X[..., 0, :], W), (X[..., 1, :], W), (X[..., 1, :], V)))
+return np.stack([(a * b).sum(axis=-1), (a * c).sum(axis=-1)])
 """),
 ]
 
@@ -199,74 +208,277 @@ dX = dX + c * dX @ W[-1].T
     ("3.2", "not begun", "not done yet", """
 raise NotImplementedError
 """),
-    ("3.3", "products exchanged", "* and @ in each other's place", """
-return (math.log(factor * d**0.5), log_growth(factor * d**0.5, d),
-        math.log(factor), log_growth(factor, 1))
+    ("3.3", "the dot product without lengths", "divided by both lengths", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "mean and typical exchanged", "mean square and typical", """
-return (log_growth(factor, 1), math.log(factor),
-        log_growth(factor * d**0.5, d), math.log(factor * d**0.5))
+    ("3.3", "means of products", "divided by both lengths", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.mean(a * b, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "factors", "Take their logarithms", """
-s = factor * d**0.5
-return (factor, math.exp(log_growth(factor, 1)), s,
-        math.exp(log_growth(s, d)))
+    ("3.3", "over the first length alone", "divided by both lengths", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "mean square, not its root", "Take its root", """
-s = factor * d**0.5
-return (2 * math.log(factor), log_growth(factor, 1), math.log(s),
-        log_growth(s, d))
+    ("3.3", "the RMS in place of the length", "take the same", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / rms(a) / rms(b))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "a width in *", "does d matter", """
-s = factor * d**0.5
-return math.log(s), log_growth(factor, 1), math.log(s), log_growth(s, d)
+    ("3.3", "a mean over two lengths", "take the same", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.mean(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "a guess for *", "how does factor * B change", """
-s = factor * d**0.5
-return 1.0, log_growth(factor, 1), math.log(s), log_growth(s, d)
+    ("3.3", "squared lengths", "root of the sum of the squares", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / np.sum(a**2, axis=-1) / np.sum(
+            b**2, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "typical as the mean", "lies below", """
-s = factor * d**0.5
-return math.log(factor), math.log(factor), math.log(s), log_growth(s, d)
+    ("3.3", "the cosine with the difference", "does their difference", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        e = a - b
+        row.append(np.sum(a * e, axis=-1) / size(a, axis=-1) / size(
+            e, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "the approximation at width 1", "At width 1 it is rough", """
-s = factor * d**0.5
-return math.log(factor), math.log(factor) - 0.5, math.log(s), log_growth(s, d)
+    ("3.3", "one minus the cosine", "does their difference", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return 1 - np.array(demos)
 """),
-    ("3.3", "the wrong width for *", "which width", """
-s = factor * d**0.5
-return (math.log(factor), log_growth(factor, d), math.log(s),
-        log_growth(s, d))
+    ("3.3", "the length of the difference", "does their difference", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(size(a - b, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "@ without d", "where is d", """
-s = factor * d**0.5
-return (math.log(factor), log_growth(factor, 1), math.log(factor),
-        log_growth(s, d))
+    ("3.3", "the angle", "not its cosine", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.arccos(demos)
 """),
-    ("3.3", "@ with d for its root", "the root of d", """
-s = factor * d**0.5
-return (math.log(factor), log_growth(factor, 1), math.log(factor * d),
-        log_growth(s, d))
+    ("3.3", "the correlation", "subtracts no mean", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        e, g = a - a.mean(-1, keepdims=True), b - b.mean(-1, keepdims=True)
+        row.append(np.sum(e * g, axis=-1) / size(e, axis=-1) / size(
+            g, axis=-1))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "@ divided by the root", "which weight scale", """
-s = factor * d**0.5
-return (math.log(factor), log_growth(factor, 1), math.log(factor / d**0.5),
-        log_growth(s, d))
+    ("3.3", "the mean over the batch", "do you average over the pairs", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos).reshape(2, len(W), -1).mean(axis=-1)
 """),
-    ("3.3", "@ typical as the mean", "the exact form", """
-s = factor * d**0.5
-return math.log(factor), log_growth(factor, 1), math.log(s), math.log(s)
+    ("3.3", "the batch, for each pair", "do you average over the pairs", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.mean(np.sum(a * b, axis=-1) / (
+            size(a, axis=-1) * size(b, axis=-1))) + 0 * a[..., 0])
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "@ at scale factor", "which scale and which width", """
-s = factor * d**0.5
-return (math.log(factor), log_growth(factor, 1), math.log(s),
-        log_growth(factor, d))
+    ("3.3", "lengths of the whole batch", "do you average over the pairs", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a) / size(b))
+    demos.append(row)
+return np.array(demos)
 """),
-    ("3.3", "three numbers", "four numbers", """
-return math.log(factor), log_growth(factor, 1), math.log(factor * d**0.5)
+    ("3.3", "the slip first", "the slip second", """
+demos, size = [], np.linalg.norm
+for second in (V, W):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "no slip", "which token meets V", """
+demos, size = [], np.linalg.norm
+for second in (W, W):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "both meet V", "which token meets V", """
+def one(W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, V):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(cosine(np.stack([a, b], axis=-2)))
+    return row
+return np.array([one(W, W), one(V, V)])
+"""),
+    ("3.3", "the first token meets V", "which token meets V", """
+def one(W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, V):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(cosine(np.stack([a, b], axis=-2)))
+    return row
+return np.array([one(W, W), one(V, W)])
+"""),
+    ("3.3", "without ReLU", "where is the ReLU", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = a @ A, b @ B
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "the ReLU before the matrix", "behind each layer", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a, 0) @ A, np.maximum(b, 0) @ B
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "each layer from the start", "the one before it returned", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = (np.maximum(X[..., i, :] @ M, 0) for i, M in ((0, A), (1, B)))
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "transposed matrices", "is it x @ W", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A.T, 0), np.maximum(b @ B.T, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "the start counted", "cosine of the start", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], [
+        cosine(X)]
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "in place", "as they were", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    X /= np.linalg.norm(X, axis=-1, keepdims=True)
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""),
+    ("3.3", "axes in another order", "is the shape", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.moveaxis(demos, 0, -1)
 """),
     ("3.3", "nothing returned", "return its result", """
-math.log(factor)
+demos = cosine(X)
 """),
     ("3.3", "not begun", "not done yet", """
 raise NotImplementedError
@@ -285,10 +497,16 @@ for i, W_l in enumerate(W[::-1]):
     rows.insert(0, rows[0] + c * (i < 5) * (rows[0] @ W_l.T))
 return np.array(rows)
 """),
-    ("3.3", "wrong from width 50 on", "is it right for factor 0.1", """
-s = factor * d**0.5
-last = log_growth(s, d) if d < 50 else math.log(s) - 0.51 / d
-return math.log(factor), log_growth(factor, 1), math.log(s), last
+    ("3.3", "at most five layers", "is it right", """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append((len(row) < 5) * np.sum(a * b, axis=-1) / (
+            size(a, axis=-1) * size(b, axis=-1)))
+    demos.append(row)
+return np.array(demos)
 """),
 ]
 

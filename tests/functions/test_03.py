@@ -152,19 +152,20 @@ def test_learn_starts_by_guessing(kind):
 
 
 def test_the_demonstration_of_exercise_3_3():
-    """`*` and `@` repeated: rates of typical entry and row, by simulation."""
+    """With the same matrices two tokens merge, with others they stay at 1/pi;
+    layer by layer as the loop of the statement does it."""
     rng = np.random.default_rng(5)
-    for factor, d, steps in ((1.5, 9, 12), (1 / 1.5, 30, 6)):
-        star = at = rng.normal(size=(60, d, d))
-        start = at
-        for _ in range(steps):
-            star = star * (factor * rng.normal(size=star.shape))
-            at = at @ (factor * rng.normal(size=at.shape))
-        rate = np.mean(np.log(np.abs(star / start))) / steps
-        assert abs(rate - CHAPTER.log_growth(factor, 1)) < 0.03
-        rate = np.mean(np.log(
-            CHAPTER.rms(at) / CHAPTER.rms(start))) / steps
-        assert abs(rate - CHAPTER.log_growth(factor * d**0.5, d)) < 0.03
+    X = np.linalg.qr(rng.normal(size=(256, 2)))[0].T * [[16.0], [0.3]]
+    W, V = rng.normal(size=(2, 50, 256, 256)) * (2 / 256)**0.5
+    meant, slip = CHAPTER.demo_alike(X, W, V)
+    assert abs(meant[0] - 1 / math.pi) < 0.1 and meant[-1] > 0.95
+    assert np.abs(slip - 1 / math.pi).max() < 0.2
+    a, b, c = X[0], X[1], X[1]
+    for A, B, *want in zip(W, V, meant, slip, strict=True):
+        a, b, c = (np.maximum(x @ M, 0) for x, M in ((a, A), (b, A), (c, B)))
+        np.testing.assert_allclose(want, [
+            1 - np.sum((x - a / np.linalg.norm(a))**2) / 2
+            for x in (y / np.linalg.norm(y) for y in (b, c))])
 
 
 def test_over_rms_is_torchs_rms_norm():
