@@ -108,6 +108,16 @@ def test_search_marks_the_hit_and_counts(finder):
                                                       "Table of chapters"]
 
 
+def test_an_excerpt_without_a_hit_begins_at_its_beginning(finder):
+    unmarked = []
+    for asked in ("parameters of attention", "BERT", "load balancing loss"):
+        finder.fill(".bd-search-container input", asked)
+        unmarked += finder.locator(
+            "#search-results li p:not(:has(mark))").all_inner_texts()
+    assert unmarked
+    assert not [text for text in unmarked if text.startswith("… ")]
+
+
 def test_everybody_can_search(finder):
     finder.fill(".bd-search-container input", "attention")
     load_axe(finder)

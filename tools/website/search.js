@@ -58,8 +58,13 @@
     for (const word of new Set(fields.flatMap(([, words]) => [...words.keys()])))
       spread.set(word, (spread.get(word) ?? 0) + 1)
   const rare = word => Math.log(1 + sections.length / (spread.get(word) ?? 1))
-  const vocabulary = [...spread.keys()]
-  const known = word => vocabulary.some(other => other.startsWith(word))
+  const begun = new Map()                      // a beginning -> its words
+  function begins(word) {
+    if (!begun.has(word))
+      begun.set(word, [...spread.keys()].filter(each => each.startsWith(word)))
+    return begun.get(word)
+  }
+  const known = word => begins(word).length > 0
 
   // The query, with words of it joined, and with a term by its other names.
   function variants(query) {
@@ -80,9 +85,8 @@
   // How much a field says a word; the last word may still be being typed.
   function said(words, word, last) {
     if (words.has(word)) return 1 + Math.log(words.get(word))
-    if (last && word.length > 1)
-      for (const other of words.keys()) if (other.startsWith(word)) return 0.5
-    return 0
+    return last && word.length > 1
+      && begins(word).some(other => words.has(other)) ? 0.5 : 0
   }
 
   // A word counts as it is rare; a section that misses some counts less.
@@ -153,10 +157,10 @@
     return pieces
   }
 
-  // Its beginning is cut, so that the hit shows; its end by course.css.
+  // Its beginning is cut, so that a hit shows; its end by course.css.
   function excerpt(hit) {
     const [first, ...rest] = marked(quote(hit))
-    return [first.length > 90
+    return [rest.length && first.length > 90
       ? "… " + first.slice(-60).replace(/^\S*\s/, "") : first, ...rest]
   }
 
