@@ -13,7 +13,7 @@ from tests.site.browsing import PAGES, load_axe, violations
 HERE = Path(__file__).parent
 SCRIPT = "_static/search.js"
 # Of the terms; an opening may say a term before its section does.
-PAGE_FIRST, SECTION_FIRST = 38, 36
+PAGE_FIRST, SECTION_FIRST = 50, 46
 SECTION = re.compile(r'<section[^>]* id="([^"]+)">')
 
 
@@ -57,7 +57,9 @@ def test_search_knows_every_section_and_no_more(finder, site):
 @pytest.mark.parametrize("typed, same", [
     ("Pre-Norm", "prenorm"), ("KV cache", "kvcache"),
     ("grouped-query attention", "GQA"), ("perplexity", "perplex"),
-    ("experts router", "expert routers")])
+    ("experts router", "expert routers"),
+    ("how is the loss scaled?", "loss scaling"),
+    ("causal mask xyzzy", "causal mask")])
 def test_search_folds_what_is_typed(finder, typed, same):
     assert finder.find(typed)[0] == finder.find(same)[0]
 
@@ -104,6 +106,16 @@ def test_search_marks_the_hit_and_counts(finder):
     assert "Try one word of it" in results.inner_text()
     assert results.locator("a").all_inner_texts() == ["Glossary",
                                                       "Table of chapters"]
+
+
+def test_an_excerpt_without_a_hit_begins_at_its_beginning(finder):
+    unmarked = []
+    for asked in ("parameters of attention", "BERT", "load balancing loss"):
+        finder.fill(".bd-search-container input", asked)
+        unmarked += finder.locator(
+            "#search-results li p:not(:has(mark))").all_inner_texts()
+    assert unmarked
+    assert not [text for text in unmarked if text.startswith("… ")]
 
 
 def test_everybody_can_search(finder):

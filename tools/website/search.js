@@ -1,12 +1,28 @@
 // Finds sections. BOOK stands above: the names of each term of the glossary,
-// and the pages with their sections: anchor, title, terms explained, text.
+// and the pages with their sections: anchor, title, terms explained, sentences,
+// and other words that they say.
 {
   const fold = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
-  // Plurals fold as well: heads, biases, frequencies.
-  const stem = word => word.length < 4 ? word : word.replace(/ies$/, "y")
-    .replace(/(s|x|z|ch|sh)es$/, "$1").replace(/(?<!s)s$/, "")
-  const split = text => (fold(text).match(/[\p{L}\p{N}]+/gu) ?? []).map(stem)
+  const typed = text => fold(text).match(/[\p{L}\p{N}]+/gu) ?? []
+  // An ending tells nothing: heads, biases, splitting, stored, normalization.
+  const ENDING = RegExp("(?<=\\p{L}{4})(ations?|ate[sd]?|ating|ings?|ies|e[sd]?|y"
+    + "|(?<!s)s)$", "u")
+  const stem = word => word.replace(ENDING, "").replace(/([bdgmnprt])\1$/, "$1")
+  const split = text => typed(text).map(stem)
   const join = words => words.join("")         // pre-norm, pre norm, prenorm
+
+  // Words that ask, and tell nothing.
+  const ASKING = new Set(split(`a an and are be by can could do does for from has
+    have how i in into is it its many me much my not of on or should that the
+    their there this to use vs what when where which who why will with you`))
+  function telling(words) {
+    const left = words.filter(word => !ASKING.has(word))
+    return left.length ? left : words
+  }
+  const topic = text => join(telling(split(text)))
+  // What says again what other sections explain.
+  const AGAIN = RegExp("/(bibliography|glossary|teaching_(chapters|lectures)) "
+    + "| (Pitfalls|Exercises|Summary|References)$")
 
   function tally(text) {
     const times = new Map()
@@ -25,79 +41,93 @@
     }
   })
   const sections = BOOK.pages.flatMap(([page, chapter, own]) => own.map(
-    ([anchor, title, explains, text]) => {
+    ([anchor, title, explains, text, words]) => {
+      const [about, question = ""] = title.replace(/^\d\d\. /, "").split(/:(.*)/)
       const names = explains.flatMap(place => BOOK.names[place])
       return {
         url: `${page}.html#${anchor}`, chapter, title, explains,
-        sentences: text.split("\n"),
-        late: /^(Exercises|Summary|References)$/.test(title),
-        topic: join(split(title.split(":")[0].replace(/^\d\d\. /, ""))),
-        joined: join(split(title)), names: names.map(name => join(split(name))),
-        fields: [[9, tally(title)], [5, tally(names.join(" | "))],
-                 [2, tally(chapter)], [1, tally(text)]],
+        sentences: text.split("\n"), again: AGAIN.test(`${page} ${title}`),
+        topics: [about, ...about.split(/, | and /)].map(topic),
+        fields: [[9, tally(about)], [5, tally(names.join(" | "))],
+                 [4, tally(question)], [2, tally(chapter)],
+                 [1, tally(`${text} ${words}`)]],
       }
     }))
   const spread = new Map()
   for (const { fields } of sections)
     for (const word of new Set(fields.flatMap(([, words]) => [...words.keys()])))
       spread.set(word, (spread.get(word) ?? 0) + 1)
+  const rare = word => Math.log(1 + sections.length / (spread.get(word) ?? 1))
+  const begun = new Map()                      // a beginning -> its words
+  function begins(word) {
+    if (!begun.has(word))
+      begun.set(word, [...spread.keys()].filter(each => each.startsWith(word)))
+    return begun.get(word)
+  }
+  const known = word => begins(word).length > 0
 
-  // The query, and the query with a term by each of its other names.
-  function variants(words) {
+  // The query, with words of it joined, and with a term by its other names.
+  function variants(query) {
+    const words = query.map(stem)
     const found = [words]
     for (let from = 0; from < words.length; from++)
-      for (let to = from + 1; to <= words.length; to++)
+      for (let to = from + 1; to <= words.length; to++) {
+        const put = other =>
+          found.push([...words.slice(0, from), ...other, ...words.slice(to)])
+        const joined = stem(join(query.slice(from, to)))
+        if (spread.has(joined)) put([joined])
         for (const place of terms.get(join(words.slice(from, to))) ?? [])
-          for (const name of BOOK.names[place])
-            found.push([...words.slice(0, from), ...split(name),
-                        ...words.slice(to)])
+          for (const name of BOOK.names[place]) put(split(name))
+      }
     return found
   }
 
   // How much a field says a word; the last word may still be being typed.
   function said(words, word, last) {
     if (words.has(word)) return 1 + Math.log(words.get(word))
-    if (last && word.length > 1)
-      for (const other of words.keys()) if (other.startsWith(word)) return 0.5
-    return 0
+    return last && word.length > 1
+      && begins(word).some(other => words.has(other)) ? 0.5 : 0
   }
 
+  // A word counts as it is rare; a section that misses some counts less.
   function score(section, words, explains) {
     const query = join(words)
-    let sum = 0
-    let met = 0
+    let [sum, met, all] = [0, 0, 0]
     words.forEach((word, place) => {
       const last = place == words.length - 1
       const worth = Math.max(...section.fields.map(
         ([weight, field]) => weight * said(field, word, last)))
-      const rare = Math.log(1 + sections.length / (spread.get(word) ?? 1))
-      sum += worth * rare
-      met += worth > 0
+      sum += worth * rare(word)
+      met += (worth > 0) * rare(word)
+      all += rare(word)
     })
+    const share = met / all
+    let worth = sum / all
     const about = section.explains.some(place => explains.has(place))
-    const opens = section.topic.startsWith(query)
-    if (section.topic == query || opens && about) sum += 100
-    else if (opens) sum += 30
-    else if (section.joined.includes(query)) sum += 20
-    if (about) sum += 40
-    else if (section.names.some(name => name.includes(query))) sum += 10
-    if (section.late) sum /= 2
-    return { sum, met: met / words.length }
+    if (about) worth += 8
+    if (section.topics.includes(query)
+        || about && section.topics[0].startsWith(query)) worth += 20
+    if (section.again) worth /= 2
+    return { worth: worth * share ** 2, all: share == 1 }
   }
 
-  // The sections that say all words, or else some of them, the best first.
+  // The sections that say all words, and those that nearly do, the best first.
+  // A word that no section says is left out.
   function search(text) {
-    const words = split(text)
-    if (!words.length) return { hits: [], all: true }
-    const asked = variants(words)
+    const query = typed(text)
+    if (!query.length) return { hits: [], all: true }
+    const asked = variants(query)
     const explains = new Set(asked.flatMap(each => terms.get(join(each)) ?? []))
-    const scored = sections.map(section => asked.map(
-      words => ({ section, asked, ...score(section, words, explains) }))
-      .reduce((best, each) => each.met > best.met
-        || each.met == best.met && each.sum > best.sum ? each : best))
-    const all = scored.some(hit => hit.met == 1)
-    return { all, hits: scored.filter(hit => all ? hit.met == 1 : hit.met > 0)
-      .sort((a, b) => b.met - a.met || b.sum - a.sum) }
+    const told = asked.map(telling)
+    const tried = told.map(words => words.filter(known))
+      .filter(words => words.length)
+    const scored = !tried.length ? [] : sections.map(section => tried.map(
+      words => ({ section, asked: tried, ...score(section, words, explains) }))
+      .reduce((best, each) => each.worth > best.worth ? each : best))
+    const least = Math.max(...scored.map(hit => hit.worth)) / 20
+    const hits = scored.filter(hit => hit.all || hit.worth > least)
+      .sort((a, b) => b.worth - a.worth)
+    return { hits, all: told[0].every(known) && hits.some(hit => hit.all) }
   }
 
   const hits = (word, words) => words.findIndex((each, place) => word == each
@@ -127,10 +157,10 @@
     return pieces
   }
 
-  // Its beginning is cut, so that the hit shows; its end by course.css.
+  // Its beginning is cut, so that a hit shows; its end by course.css.
   function excerpt(hit) {
     const [first, ...rest] = marked(quote(hit))
-    return [first.length > 90
+    return [rest.length && first.length > 90
       ? "… " + first.slice(-60).replace(/^\S*\s/, "") : first, ...rest]
   }
 

@@ -1,8 +1,9 @@
 """Search by section, without a server: one script, loaded at first use.
 
 The script is search.js behind the sections of the book as data: their titles,
-the terms of the glossary that they explain, and sentences by which one looks
-for them. Sphinx's own index, which knows pages only, is not written.
+the terms of the glossary that they explain, sentences by which one looks for
+them, and their other words. Sphinx's own index, which knows pages only, is not
+written.
 """
 
 import json
@@ -20,9 +21,9 @@ from sphinx.environment import BuildEnvironment
 from tools.website.glossary import GLOSSARY, Entry, entries, home, numbered
 from tools.website.section_text import Section, line, sections
 
-# A word that more sections say is rarely asked for; a test holds the script,
+# A word that more sections say tells none of them; a test holds the script,
 # as a server sends it, to 120 kB: where it is larger, make this smaller.
-LIMIT = 2
+LIMIT = 25
 SCRIPT = "_static/search.js"
 Pages = list[tuple[str, str, list[Section]]]           # name, title, sections
 WORD = re.compile(r"[^\W\d_]{3,}")
@@ -44,8 +45,8 @@ def kept(own: list[Section], rare: set[str], terms: set[str],
          names: dict[str, list[str]]) -> Iterator[list[str]]:
     """For each section of a page the sentences that a reader can find.
 
-    They are the first of their section to say a rare word or a name of what it
-    explains, and the first of their page to say a term.
+    They are the first to say a word that no other section says, or a name of
+    what their section explains, and the first of their page to say a term.
     """
     page = frozenset()
     for section in own:
@@ -85,17 +86,20 @@ def index(pages: Pages, terms: list[Entry]) -> dict[str, Any]:
     """
     spread = Counter(word for _, _, own in pages for section in own
                      for word in words(" ".join(section.sentences)))
-    rare = {word for word, times in spread.items() if times <= LIMIT}
+    rare = {word for word, times in spread.items() if times == 1}
+    common = {word for word, times in spread.items() if times > LIMIT}
     single = {name.lower() for term in terms for name in term.names}
     homes = explained(terms, pages)
 
     def compact(page: str, own: list[Section]) -> list[list]:
         names = {anchor: [terms[place].names[0].lower() for place in places]
                  for anchor, places in homes[page].items()}
-        texts = kept(own, rare, single, names)
+        texts = map("\n".join, kept(own, rare, single, names))
         return [[section.anchor, section.title,
-                 homes[page].get(section.anchor, []), "\n".join(sentences)]
-                for section, sentences in zip(own, texts, strict=True)]
+                 homes[page].get(section.anchor, []), text,
+                 " ".join(sorted(words(" ".join(section.sentences)) - common
+                                 - words(section.title) - words(text)))]
+                for section, text in zip(own, texts, strict=True)]
 
     return {"names": [term.names for term in terms],
             "pages": [[page, title, compact(page, own)]
