@@ -7,9 +7,10 @@ Each number is a ratio of best processor times, over those of the chunkwise form
 (chunks of 64). The methods take turns, in an order that is drawn anew for each
 round. The last column divides the chunkwise form by itself, measured the same
 way: what strays from 1 there is noise. A second table does the same for other
-chunk lengths. Processor time of one
-thread is the time of a quiet machine; it does not count the waits of a busy
-one. Nothing here is asserted: a time belongs to the machine it was taken on.
+chunk lengths, a third for the loop by rows with other numbers of heads: 256
+heads are 64 texts of four. Processor time of one thread is the time of a quiet
+machine; it does not count the waits of a busy one. Nothing here is asserted: a
+time belongs to the machine it was taken on.
 """
 
 import course.one_thread  # noqa: F401, I001  before torch loads
@@ -81,6 +82,15 @@ def length_ratios(n: int, rounds: int) -> dict[str, float]:
     return {name: min(several) / unit for name, several in times.items()}
 
 
+def ratio_of_loop(heads: int, rounds: int, n: int = 256) -> float:
+    """The loop by rows: its best time over that of chunks."""
+    inputs = CHAPTER.memory_inputs(n, h=heads)
+    times = [[seconds(METHODS[name], inputs) for name in (
+        "loop by rows", "chunks of 64")] for _ in range(rounds + 1)]
+    loop, chunks = (min(several) for several in zip(*times[1:], strict=True))
+    return loop / chunks
+
+
 def ratios(n: int, rounds: int) -> dict[str, float]:
     """{method: its best time over that of chunks}."""
     inputs = CHAPTER.memory_inputs(n)
@@ -116,6 +126,10 @@ def main() -> None:
     for name, ratio_of_time in length_ratios(4096, 1 if quick else 9).items():
         print(f"| {'64, again' if name == 'again' else name} |",
               f"{ratio_of_time:.2f} |")
+    print("\n| heads, 256 tokens | loop by rows |\n| ---: | ---: |")
+    for heads, rounds in ((1, 41), (4, 41), (16, 21), (256, 5)):
+        print(f"| {heads} |",
+              f"{ratio_of_loop(heads, 1 if quick else rounds):.1f} |")
 
 
 if __name__ == "__main__":

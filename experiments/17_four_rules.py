@@ -181,6 +181,22 @@ def keys_of_delta() -> list[tuple[float, ...]]:
     return list(zip(*(numbers.tolist() for numbers in found), strict=True))
 
 
+def strengths(rule: str, people: int) -> list[tuple[float, ...]]:
+    """Means of the trained write strength and gate, seed by seed.
+
+    -> beta of sentences about people, and of "the house is empty"; alpha of
+    both, which counts only if the rule has a gate
+    """
+    P = train(rule, people)
+    names, rooms, _, _ = together(people, 400, [
+        torch.Generator().manual_seed(1000 + seed) for seed in SEEDS])
+    *_, beta, log_alpha = parts(P, names, rooms)
+    empty = names == people
+    return [tuple(number[s][where[s]].mean().item()
+                  for number in (beta, log_alpha.exp())
+                  for where in (~empty, empty)) for s in range(len(SEEDS))]
+
+
 EXPERIMENT = Experiment(
     question="Which rule for writing follows a story?",
     columns=["rule", "12 people: all", "lowest", "old", "24 people: all",

@@ -3,7 +3,7 @@
 Task 2 of chapter 17: 2n pairs with n keys, in which keys return with new
 values. 400 steps of Adam from seeds 0 to 4, then one test on 40 fresh stories:
 the median of the five losses, and the highest; in the first row of the
-averaging bound (17.11). The last two rows ask after n pairs, as the code of
+averaging bound (17.12). The last two rows ask after n pairs, as the code of
 Schlag et al. does.
 """
 

@@ -134,8 +134,9 @@ def row(steps: int | None) -> list[float]:
 EXPERIMENT = Experiment(
     question="Does the series for the inverse fail on the keys of a trained "
              "model?",
-    columns=["keys", "mean cosine", "wrong, 64", "wrong, 128", "lowest",
-             "highest", "not finite, 128"],
+    columns=["keys", "mean cosine", "wrong, chunks of 64",
+             "wrong, chunks of 128", "lowest", "highest",
+             "not finite, chunks of 128"],
     rows={"random": (None,), "before training": (0,),
           "after 400 steps": (400,)},
     row=row, formats=["{:.2f}"] + ["{:.0f}"] * 5,

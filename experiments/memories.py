@@ -79,7 +79,7 @@ def newest_loss(answers: Tensor, last: Tensor) -> Tensor:
 
 
 def averaging_bound(keys: Tensor, values: Tensor, last: Tensor) -> float:
-    """(17.11), as a mean over the written keys."""
+    """(17.12), as a mean over the written keys."""
     who, what = (F.one_hot(a, last.shape[-1]).float() for a in (keys, values))
     f = F.normalize((who.mT @ what)[last >= 0], p=1, dim=-1)
     return 0.5 * (1 - f.square().sum(dim=-1)).mean().item()
