@@ -1,11 +1,11 @@
 """Who has the kite now, by attention and by memories of constant size?
 
 The trainings of kite_memories.py, read from kite_memories.jsonl: 1,000 steps,
-seeds 0 to 4 (of one block 0 and 1), in turn stories that say who gave
-and lists that do not. Numbers are medians of right answers to 1,000 held-out
-stories ("gave"), to the same stories told as lists ("has"), with the lowest
-run, to those lists in which the thing was handed on three times, and to lists
-of 32 facts about three things. Nothing is trained here.
+seeds 0 to 4, in turn stories that say who gave and lists that do not. Numbers
+are medians of right answers to 1,000 held-out stories ("gave"), to the same
+stories told as lists ("has"), with the lowest run, to those lists in which the
+thing was handed on three times, and to lists of 32 facts about three things.
+Nothing is trained here.
 """
 
 import sys
