@@ -45,6 +45,9 @@ EXPERIMENT = Experiment(
             table["no memory"]) < 0.2,
         "delta: nearly all, in each run": lambda table: min(
             table["delta"]) > 0.95,
+        "with a gate one run of five fails": lambda table:
+            table["gated delta"][1] > 0.99
+            and table["gated delta"][2] < 0.5,
         "a sum falls": lambda table:
             table["sum"][3] < table["sum"][1] - 0.05,
         "two sums are above the bound of one": lambda table:
