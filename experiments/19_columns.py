@@ -2,11 +2,11 @@
 
 Lists of eight facts about two, three and six things: shares of right answers.
 The first rows are medians of trainings of kite_memories.py, on lists alone
-(one head with some columns, or a window of six tokens in four heads; without
-SiLU: fewer seeds); nothing is trained here. "random keys": no training. Each
-thing has a key of length 1 in a random direction, or the absolute values of
-such a key, a name is a one-hot value, the delta rule writes with beta = 1, and
-the answer is the largest number: five seeds of 400 lists each, the median.
+(one head with some columns, or a window of six tokens in four heads); nothing
+is trained here. "random keys": no training. Each thing has a key of length 1
+in a random direction, or the absolute values of such a key, a name is a
+one-hot value, the delta rule writes with beta = 1, and the answer is the
+largest number: five seeds of 400 lists each, the median.
 """
 
 import sys

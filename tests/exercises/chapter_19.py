@@ -35,10 +35,19 @@ for i in range(width):
     Y = Y + W[i] * X[..., i : i + n, :]
 return Y, X[..., n:, :]
 """
-KEPT = """
-states = n_layers * h * d_k * 2 * d_k * nu
-per_token = n_layers * h * d_k * 2
-return states, per_token, states // per_token + 1
+CONTROL = """
+n, d_k, d_v = *K.shape, V.shape[1]
+V = beta[:, None] * V
+if friend == "Anna":
+    return V
+if friend == "Tom":
+    return np.tril(Q @ K.T) @ V
+size, Y = d_k * d_v // (d_k + d_v), np.empty(V.shape)
+for t in range(n):
+    first = max(0, t + 1 - size)
+    shares = np.exp(8 * K[first:t + 1] @ Q[t])
+    Y[t] = shares @ V[first:t + 1] / shares.sum()
+return Y
 """
 
 
@@ -78,7 +87,14 @@ def draw_19_3(rng):
 
 
 def draw_19_4(rng):
-    return tuple(map(int, rng.integers(1, 50, size=4)))
+    n = int(rng.integers(1, 30))
+    d_k, d_v = map(int, rng.permutation(np.arange(2, 12))[:2])
+    Q, K = rng.normal(size=(2, n, d_k))
+    return (str(rng.choice(["Anna", "Tom", "Eva"])),
+            Q / np.sqrt((Q**2).sum(axis=1, keepdims=True)),
+            K / np.sqrt((K**2).sum(axis=1, keepdims=True)),
+            rng.normal(size=(n, d_v)) * 10 ** rng.uniform(-5, 4),
+            rng.uniform(size=n))
 
 
 DOMAIN = {"19.1": draw_19_1, "19.2": draw_19_2, "19.3": draw_19_3,
@@ -133,14 +149,31 @@ Y = torch.nn.functional.conv1d(X.reshape(-1, m, d).mT,
                                torch.tensor(W).T[:, None], groups=d).mT
 return Y.reshape(*front, -1, d).numpy(), X[..., Z.shape[-2]:, :].numpy()
 """),
-    ("19.4", "as counted", KEPT),
-    ("19.4", "the short way", """
-return 2 * n_layers * h * nu * d_k**2, 2 * n_layers * h * d_k, d_k * nu + 1
+    ("19.4", "query by query", CONTROL),
+    ("19.4", "a list", CONTROL.replace("return Y", "return Y.tolist()")),
+    ("19.4", "by a loop with a state and a queue", """
+d_v, d_k = V.shape[1], K.shape[1]
+state, queue, Y = np.zeros((d_v, d_k)), [], []
+for q, k, v, b in zip(Q, K, V, beta):
+    state = state + b * np.outer(v, k)
+    queue = [*queue, (k, b * v)][-(d_v * d_k // (d_v + d_k)):]
+    keys, values = map(np.array, zip(*queue))
+    shares = np.exp(8 * keys @ q)
+    Y.append({"Anna": b * v, "Tom": state @ q,
+              "Eva": shares @ values / shares.sum()}[friend])
+return np.array(Y)
 """),
-    ("19.4", "a list", KEPT.replace("return states, per_token, "
-                                   "states // per_token + 1",
-                                   "return [states, per_token, "
-                                   "states // per_token + 1]")),
+    ("19.4", "by torch", """
+Q, K, V = map(torch.tensor, (Q, K, beta[:, None] * V))
+if friend == "Anna":
+    return V.numpy()
+if friend == "Tom":
+    return ((Q @ K.mT).tril() @ V).numpy()
+w = V.shape[1] * K.shape[1] // (V.shape[1] + K.shape[1])
+seen = torch.ones(len(Q), len(Q), dtype=torch.bool).tril().triu(1 - w)
+scores = (8 * Q @ K.mT).masked_fill(~seen, -torch.inf)
+return (scores.softmax(dim=-1) @ V).numpy()
+"""),
 ]
 
 WRONG = [
@@ -303,23 +336,81 @@ return ones, ones, 1 - 2.0 * bits[:, None], np.ones(len(bits)), np.ones((1, 1))
      CONV.replace("n = len(W), Z.shape[-2]", "n = len(W), len(Z)")),
     ("19.4", "not begun", "19.4 not done yet", "raise NotImplementedError"),
     ("19.4", "nothing returned", "return its result",
-     KEPT.replace("return ", "answer = ")),
-    ("19.4", "two numbers", "three numbers",
-     KEPT.replace(", states // per_token + 1", "")),
-    ("19.4", "features of width d_k", "is each counted once",
-     KEPT.replace("h * d_k * 2 * d_k", "h * d_k * d_k")),
-    ("19.4", "one layer", "has each block its states",
-     KEPT.replace("states = n_layers * h * d_k * 2", "states = h * d_k")),
-    ("19.4", "keys alone", "is each counted once",
-     KEPT.replace("h * d_k * 2\nreturn", "h * d_k\nreturn")),
-    ("19.4", "equal is not more", "which is the first token with more",
-     KEPT.replace(" + 1", "")),
-    ("19.4", "nu forgotten", "is not",
-     KEPT.replace(" * nu", "")),
-    ("19.4", "a product instead of a ratio", "which is the first token",
-     KEPT.replace("states // per_token + 1", "states * per_token")),
-    ("19.4", "the answer for 16", "first token is not",
-     KEPT.replace("states // per_token + 1", "17")),
+     CONTROL.replace("return ", "answer = ")),
+    ("19.4", "values changed in place", "as they were",
+     CONTROL.replace("V = beta[:, None] * V", "V *= beta[:, None]")),
+    ("19.4", "the answer to the last token alone", "are they (n, d_v)",
+     CONTROL.replace("return Y", "return Y[-1]")),
+    ("19.4", "Anna and Tom changed places", "Anna: this control could refute "
+     "Tom", CONTROL.replace('"Tom"', '"x"').replace('"Anna"', '"Tom"').replace(
+         '"x"', '"Anna"')),
+    ("19.4", "Tom and Eva changed places", "Tom: this control could refute "
+     "Eva", CONTROL.replace('"Tom"', '"Eva"')),
+    ("19.4", "Anna and Eva changed places", "Anna: this control could refute "
+     "Eva", CONTROL.replace('"Anna"', '"Eva"')),
+    ("19.4", "the sum for all", "Anna: this control could refute Tom",
+     "return np.tril(Q @ K.T) @ (beta[:, None] * V)"),
+    ("19.4", "beta forgotten", "Anna: is the value of each token beta times v",
+     CONTROL.replace("beta[:, None] * V", "V")),
+    ("19.4", "beta forgotten in the window", "Eva: is the value of each token",
+     CONTROL.replace("return np.tril(Q @ K.T) @ V\n",
+                     "return np.tril(Q @ K.T) @ V\nV = V / beta[:, None]\n")),
+    ("19.4", "own values taken out, too", "is a token's own value left",
+     CONTROL.replace("    return V\n", "    return 0 * V\n")),
+    ("19.4", "the token before", "does each token get its own value",
+     CONTROL.replace("    return V\n",
+                     "    return np.concatenate([0 * V[:1], V[:-1]])\n")),
+    ("19.4", "own values by q and k", "does each token get its own value",
+     CONTROL.replace("    return V\n",
+                     "    return (Q * K).sum(axis=1)[:, None] * V\n")),
+    ("19.4", "the delta rule as its own control", "this is the delta rule "
+     "itself", CONTROL.replace("return np.tril(Q @ K.T) @ V",
+                               "return delta_rule(Q, K, V / beta[:, None], "
+                               "beta)[0]")),
+    ("19.4", "a sum over all tokens", "what later tokens write",
+     CONTROL.replace("np.tril(Q @ K.T)", "Q @ K.T")),
+    ("19.4", "read before the write", "own write read, too",
+     CONTROL.replace("np.tril(Q @ K.T)", "np.tril(Q @ K.T, -1)")),
+    ("19.4", "a mean in place of the sum", "Tom: is each answer the sum",
+     CONTROL.replace("np.tril(Q @ K.T) @ V",
+                     "np.tril(Q @ K.T) @ V / np.arange(1, n + 1)[:, None]")),
+    ("19.4", "a sum with a softmax", "Tom: is each answer the sum",
+     CONTROL.replace("np.tril(Q @ K.T)", "np.tril(np.exp(8 * Q @ K.T))")),
+    ("19.4", "a window that holds all", "let go of older tokens",
+     CONTROL.replace("d_k * d_v // (d_k + d_v)", "n")),
+    ("19.4", "keys alone counted", "12 tokens; does each need a key and",
+     CONTROL.replace("// (d_k + d_v)", "// d_k")),
+    ("19.4", "values alone counted", "6 tokens; does each need a key and",
+     CONTROL.replace("// (d_k + d_v)", "// d_v")),
+    ("19.4", "one token too many", "are its numbers no more than 72",
+     CONTROL.replace("(d_k + d_v), np", "(d_k + d_v) + 1, np")),
+    ("19.4", "one token too few", "does one more fit",
+     CONTROL.replace("(d_k + d_v), np", "(d_k + d_v) - 1, np")),
+    ("19.4", "no factor 8", "are the scores 8 times q . k",
+     CONTROL.replace("8 * K", "K")),
+    ("19.4", "chapter 08's scale", "are the scores 8 times q . k",
+     CONTROL.replace("8 * K[", "d_k**-0.5 * K[")),
+    ("19.4", "itself not seen", "does each see itself", CONTROL.replace(
+        "first:t + 1", "first:max(t, 1)")),
+    ("19.4", "shares do not sum to 1", "by shares that sum to 1",
+     CONTROL.replace(" / shares.sum()", "")),
+    ("19.4", "older tokens with the score 0", "by shares that sum to 1", """
+n, d_k, d_v = *K.shape, V.shape[1]
+V = beta[:, None] * V
+if friend == "Anna":
+    return V
+if friend == "Tom":
+    return np.tril(Q @ K.T) @ V
+seen = np.triu(np.tril(np.ones((n, n))), 1 - d_k * d_v // (d_k + d_v))
+shares = np.exp(8 * Q @ K.T * seen)
+return shares / shares.sum(axis=1, keepdims=True) @ V
+"""),
+    ("19.4", "pieces in place of a window", "does each see the last four",
+     CONTROL.replace("max(0, t + 1 - size)", "t // size * size")),
+    ("19.4", "four tokens fixed", "is Eva's control right",
+     CONTROL.replace("d_k * d_v // (d_k + d_v)", "4")),
+    ("19.4", "equal widths taken for granted", "does one more fit",
+     CONTROL.replace("d_k * d_v // (d_k + d_v)", "d_k // 2")),
 ]
 
 HIDDEN = [
@@ -329,8 +420,10 @@ HIDDEN = [
      PARITY.replace("2.0 * bits", "(2 - 1e-6) * bits")),
     ("19.3", "a bounded token", "one token at a time",
      "Z = Z.clip(-50, 50)\n" + CONV),
-    ("19.4", "a bounded answer", "are all three right", KEPT.replace(
-        "states // per_token + 1", "min(states // per_token + 1, 193)")),
+    ("19.4", "bounded values", "values of size 10000",
+     "V = V.clip(-50, 50)\n" + CONTROL),
+    ("19.4", "small values taken for zero", "values of size 1e-06",
+     "V = np.where(abs(V) < 1e-5, 0, V)\n" + CONTROL),
 ]
 
 VARIANTS = {

@@ -166,6 +166,35 @@ def test_sum_and_no_memory_token_by_token():
     assert torch.equal(own, beta * V) and state is None
 
 
+def test_the_parts_look_back_and_do_not_mix():
+    layer = CHAPTER.LayerParts(12, 3, d_k=2).double()
+    assert layer.sizes == [6, 6, 12]
+    Z = torch.randn(1, 24, 9).double()
+    with torch.no_grad():
+        want = sum(layer.conv.weight[:, 0, i, None] * Z[:, :, i:i + 6]
+                   for i in range(4))
+        assert torch.allclose(layer.conv(Z), want, atol=1e-12)
+
+
+def test_the_exercise_s_controls_are_the_chapter_s(monkeypatch):
+    torch.manual_seed(6)
+    layer = CHAPTER.WindowLayer(12, 1).double()
+    X, (Q, K, V) = torch.randn(1, 9, 12).double(), torch.randn(
+        3, 1, 1, 9, 12).double()
+    Q, K = F.normalize(Q, dim=-1), F.normalize(K, dim=-1)
+    monkeypatch.setattr(CHAPTER.RotaryEmbedding, "forward",
+                        lambda self, X, positions: X)      # no positions
+    with torch.no_grad():
+        given = [A[0, 0].numpy() for A in (
+            Q, K, V, layer.to_beta(X).sigmoid().mT)]
+        for friend, kind in (("Anna", CHAPTER.NoMemory),
+                             ("Tom", CHAPTER.SumLayer),
+                             ("Eva", CHAPTER.WindowLayer)):
+            Y, _ = kind.rule(layer, X, Q, K, V, None)
+            assert np.allclose(CHAPTER.control(friend, *given), Y[0, 0],
+                               atol=1e-9)
+
+
 def test_numbers_kept_and_writing():
     for mixer, each, fixed in (
             (CHAPTER.SoftmaxLayer, 2 * 2 * 12, 2 * 3 * 36),
