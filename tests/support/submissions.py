@@ -221,7 +221,8 @@ ROWS = {
     "helpers in cells of their own": (
         {"Hanna.ipynb": changed(added("from math import sqrt as root\n"
                                       "%matplotlib inline",
-                                      "SCALE = [0, 1]", "while True: pass",
+                                      "%time SCALE = [0, 1]",
+                                      "while True: pass",
                                       "def half(x):\n    return x / SCALE[1]",
                                       "%%time\nTWO = root(4)",
                                       e0_1="half(Q) / TWO"))},

@@ -19,6 +19,7 @@ SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
 CELL_MAGIC = re.compile(r"\A\s*%%(\w+).*")
 TRANSPARENT = "capture", "prun", "time", "timeit"       # they run their cell
+TIMED = re.compile(r"(?m)^([ \t]*)%time[ \t]+(?=\S)")    # and this its line
 # Of a submission, which need not be sound: (kind, names it goes by, source).
 Submitted = list[tuple[str, list[str], str]]
 
@@ -80,6 +81,7 @@ def python(source: str) -> str:
         if magic[1] not in TRANSPARENT:
             raise NotANotebook(f"a cell of %%{magic[1]}")
         source = source[magic.end():]
+    source = TIMED.sub(r"\1", source)
     try:
         return TransformerManager().transform_cell(source)
     except Exception:                   # Python says it better
