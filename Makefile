@@ -25,7 +25,8 @@ help:
 	@echo "                  SOURCE=mine.md: from a source that you changed)"
 	@echo "make assignments  student editions, in release/ of a folder outside the"
 	@echo "                  clone, which COURSE_FOLDER=... names (CHAPTER=04 for one;"
-	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet)"
+	@echo "                  ONLY=4.2,4.3 DUE=2027-01-15 TERM=2027s: a homework sheet;"
+	@echo "                  FOR=otter: with tests for otter-grader)"
 	@echo "make grades       grade CHAPTER=04 of SUBMISSIONS=folder-or-zip"
 	@echo "make nbgrader     set up nbgrader, to grade its own way"
 	@echo "make questions    quiz questions for Moodle, in _build/questions"
@@ -89,7 +90,8 @@ slides: .venv/ready
 assignments: .venv/ready
 	@$(BIN)/python -m tools.homework $(CHAPTER) \
 	  $(if $(ONLY),--only "$(ONLY)") $(if $(DUE),--due "$(DUE)") \
-	  $(if $(filter command,$(origin TERM)),--term "$(TERM)")
+	  $(if $(filter command,$(origin TERM)),--term "$(TERM)") \
+	  $(if $(FOR),--for "$(FOR)")
 
 grades: .venv/ready
 	@$(BIN)/python -m tools.grading "$(CHAPTER)" "$(SUBMISSIONS)" \

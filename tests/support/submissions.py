@@ -109,6 +109,17 @@ def added(*sources, e0_1):
     return edit
 
 
+def within(e0_1, **more):
+    """Lines put into cells of the lesson, by id; an answer leans on them."""
+    def edit(cells):
+        trio(cells, "0.1")[0].source = function(
+            "0.1", f"Q = {e0_1}\n{RIGHT['0.1']}")
+        for cell in cells:
+            cell.source += more.get(cell.id.replace("-", "_"), "")
+        return cells
+    return edit
+
+
 def renamed(cells):
     """No editor does it; a person can."""
     return [dict(cell, id=[7], metadata={"nbgrader": {"grade_id": 7}})
@@ -210,11 +221,33 @@ ROWS = {
     "helpers in cells of their own": (
         {"Hanna.ipynb": changed(added("from math import sqrt as root\n"
                                       "%matplotlib inline",
-                                      "SCALE = [0, 1]", "while True: pass",
+                                      "%time SCALE = [0, 1]",
+                                      "while True: pass",
                                       "def half(x):\n    return x / SCALE[1]",
                                       "%%time\nTWO = root(4)",
                                       e0_1="half(Q) / TWO"))},
         ALL, ["not taken: IPython's lines (%, !, ?)"]),
+    "helpers in cells of the lesson": (
+        {"Tove.ipynb": changed(within(
+            "half(Q) * root(4)", imports="\nfrom math import sqrt as root",
+            check_0_1="\n\ndef half(x):\n    return x / 2"))}, ALL, []),
+    "helpers that hide their names": (
+        {"Otto.ipynb": changed(added(
+            "try:\n    from nothing import half\nexcept ImportError:\n"
+            "    def half(x):\n        return x / TABLE[0] / MORE[0]",
+            "from cmath import *", "TABLE, MORE = {}, []\nfor i in range(3):\n"
+            "    TABLE[i] = 1 + abs(phase(1))\nMORE.append(2)",
+            e0_1="half(Q)"))}, ALL, []),
+    "shown on the way": (
+        {"Dina.ipynb": answers(e0_1=right("0.1", "display(Q)"))}, ALL, []),
+    "values of the lesson": (
+        {"Vera.ipynb": answers(e0_1=right("0.1", "Q = Q + 0 * Q_heads[:1]"))},
+        [0, 2, 2, 2], ["not taken: values that cells of the lesson make"
+                       " (Q_heads)\n", "name 'Q_heads' is not defined"]),
+    "a package that is not there": (
+        {"Paco.ipynb": changed(added("from nothing import half",
+                                     e0_1="half(Q)"))},
+        [0, 2, 2, 2], ["(a cell of yours stops with ModuleNotFoundError: No"]),
     "IPython's lines in an answer": (
         {"Ivo.ipynb": answers(
             e0_1="%%time\n" + right("0.1", "here = !pwd"),

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.chapter import chapters
 from course.exercise import numbers, trio
 from tests.support.book import each_chapter
 from tools.homework.strip import STUB, prepared, stripped
@@ -31,6 +32,14 @@ def test_edition_has_no_answers(chapter):
         assert "assert" not in grade.source
         assert [cell.metadata.get("editable", True) for cell in
                 (solution, check, grade)] == [True, False, False]
+
+
+def test_the_head_says_what_is_not_taken():
+    """The words that a page of feedback begins with, in such a case."""
+    first = " ".join(edition(chapters()[0]).cells[0].source.split())
+    for words in ("values that cells of the lesson make", "100 kB",
+                  "IPython's lines (`%`, `!`, `?`)", "%%bash"):
+        assert words in first
 
 
 @each_chapter
@@ -87,4 +96,4 @@ def test_links_lead_to_the_site(site, want):
         " [paper](https://y.z/)")])
     first, _, stamp = prepared(made, site).cells[0].source.partition("\n\n")
     assert first == want
-    assert stamp == prepared(made).cells[0].source.split("\n\n")[1]
+    assert stamp == prepared(made).cells[0].source.split("\n\n", 1)[1]

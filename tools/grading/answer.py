@@ -367,6 +367,7 @@ def answer(peer, task, names):
     """Run a student's cells, then serve calls of the function asked for."""
     peer.names = names
     names["get_ipython"] = Notebook
+    names["display"] = Notebook().show
     error = None
     for name, source in (*(("<cells>", cell) for cell in task["cells"]),
                          (CELL, task["answer"])):

@@ -3,14 +3,15 @@
 import ast
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 from course.chapter import Chapter
-from course.code import bound, closure, needed, reads_and_defines, used
+from course.code import KEPT, bound, closure, needed, reads_and_defines, used
 from course.exercise import Exercise, exercises, trio
 
 LARGEST = 100_000                       # bytes of a cell that is taken
@@ -18,6 +19,7 @@ SOLUTION = re.compile(r"solution-(\d+)-(\d+)")
 STAMP = re.compile(r"(?m)^Edition (\S+-[0-9a-f]{7,})$")
 CELL_MAGIC = re.compile(r"\A\s*%%(\w+).*")
 TRANSPARENT = "capture", "prun", "time", "timeit"       # they run their cell
+TIMED = re.compile(r"(?m)^([ \t]*)%time[ \t]+(?=\S)")    # and this its line
 # Of a submission, which need not be sound: (kind, names it goes by, source).
 Submitted = list[tuple[str, list[str], str]]
 
@@ -79,6 +81,7 @@ def python(source: str) -> str:
         if magic[1] not in TRANSPARENT:
             raise NotANotebook(f"a cell of %%{magic[1]}")
         source = source[magic.end():]
+    source = TIMED.sub(r"\1", source)
     try:
         return TransformerManager().transform_cell(source)
     except Exception:                   # Python says it better
@@ -100,6 +103,12 @@ class GradedChapter(Chapter):
         # Its cells, by name or text, as they were handed out or edited.
         self.own = {text for cell in self.code if not SOLUTION.match(cell.id)
                     for text in (cell.id, cell.source.strip())}
+        shown = [cell.source for cell in self.code
+                 if not SOLUTION.match(cell.id)]
+        self.defined = {name for source in shown for node in tree(source)
+                        for name in bound(node)}
+        self.values = {name for source in shown
+                       for name in known(source)[1]} - self.defined
         own = {"verdict", *(cell.id for exercise in self.exercises
                             for cell in trio(self.code, exercise.number))}
         self.lesson = [node for cell in self.code if cell.id not in own
@@ -139,24 +148,27 @@ def answers(chapter: GradedChapter, cells: Submitted) -> dict[str, Answer]:
     """{number: its Answer} of a submission."""
     code, left_out = [], []
     for kind, names, source in cells:
-        if kind != "code" or chapter.own & {*names, source.strip()}:
+        if kind != "code" or source.strip() in chapter.own:
             continue
         try:
             taken = python(source)
             if taken.strip() != source.strip():
                 left_out.append("IPython's lines (%, !, ?)")
-            if source.strip() and not tree(taken):
+            if not tree(f"{taken}\npass"):      # a comment alone is no harm
                 left_out.append("a cell that Python cannot read")
         except NotANotebook as why:
             taken = ""
             left_out.append(str(why))
+        if chapter.own & {*names}:      # of the lesson, and edited
+            taken = "\n".join(ast.unparse(node) for node in tree(taken)
+                              if gives(node) - chapter.defined)
         code.append((names, taken))
-    return {exercise.number: answer(exercise, code, left_out)
+    return {exercise.number: answer(exercise, code, left_out, chapter.values)
             for exercise in chapter.exercises}
 
 
 def answer(exercise: Exercise, code: list[tuple[list[str], str]],
-           left_out: list[str]) -> Answer:
+           left_out: list[str], values: set[str]) -> Answer:
     """Its cell, by name; or, where the metadata are lost, by the function.
 
     Of several copies the last one counts that was worked on, as it would
@@ -178,26 +190,53 @@ def answer(exercise: Exercise, code: list[tuple[list[str], str]],
     source = ([*filter(worked_on, candidates)] or candidates)[-1]
     others = [node for _, other in code if other is not source
               for node in tree(other)]
-    return Answer(source, taken_along(source, others), notes, left_out)
+    taken, wanted = taken_along(source, others)
+    computed = ", ".join(sorted(wanted & values))
+    return Answer(source, taken, notes, left_out + [
+        f"values that cells of the lesson make ({computed})"] * bool(computed))
 
 
-def taken_along(source: str, others: list[ast.stmt]) -> list[str]:
-    """The statements of other cells that give an answer what it reads."""
-    def reads(text: str) -> set[str]:
-        try:
-            return reads_and_defines(text)[0]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return set()
+@cache
+def known(source: str) -> tuple[set[str], set[str]]:
+    """The names that it reads, and defines; none where it cannot be read."""
+    try:
+        return reads_and_defines(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(), set()
 
-    given = [(node, {*bound(node)} or {
-        part.id for part in ast.walk(node) if isinstance(part, ast.Name)
-        and isinstance(part.ctx, ast.Store)}) for node in others]
+
+def gives(node: ast.stmt, made: Collection[str] = ()) -> set[str]:
+    """The names that a statement defines, or may change, as `x[0] = 1` does.
+
+    made: those that can be changed. The names of `from x import *` are "*".
+    """
+    names = set(known(ast.unparse(node))[1])
+    for part in ast.walk(node):
+        if isinstance(part, ast.alias) and part.name == "*":
+            names.add("*")
+        if (isinstance(part, ast.Attribute | ast.Subscript)
+                and isinstance(part.value, ast.Name) and part.value.id in made
+                and not isinstance(node, KEPT)):
+            names.add(part.value.id)
+    return names
+
+
+def taken_along(source: str, others: list[ast.stmt]
+                ) -> tuple[list[str], set[str]]:
+    """The statements of other cells that give an answer what it reads.
+
+    -> they, and the names that nothing of it gives
+    """
+    made = {name for node in others if not isinstance(node, KEPT)
+            for name in gives(node)}
+    given = [(node, gives(node, made)) for node in others]
     needs: dict[str, set[str]] = {}
     for node, names in given:
         for name in names:
-            needs.setdefault(name, set()).update(reads(ast.unparse(node)))
-    reached = closure(reads(source), needs)
-    return [ast.unparse(node) for node, names in given if names & reached]
+            needs.setdefault(name, set()).update(known(ast.unparse(node))[0])
+    reached = closure({"*", *known(source)[0]}, needs)
+    return ([ast.unparse(node) for node, names in given if names & reached],
+            reached - {*needs})
 
 
 def worked_on(source: str) -> bool:

@@ -118,7 +118,9 @@ def judged(exercise: Exercise, one: cells.Answer, proxied: Answer,
     names[exercise.name] = proxied.proxy
     said = run("<check>", exercise.check.source, names)[:LONGEST]
     if not said.startswith(f"{number} correct"):
-        return Mark(0, said)
+        why = got.get("error")
+        also = f" (a cell of yours stops with {why})" if why else ""
+        return Mark(0, f"{said}{also}"[:LONGEST])
     try:
         run("<grade>", exercise.grade.source, names)
     except Exception as error:
@@ -278,7 +280,7 @@ def work(connection: Connection, way: sandbox.Sandbox, path: Path,
                              f" {chapter.edition}")
         for number, each in answers.items():
             one.notes += [f"{number}: {note}" for note in each.notes]
-            one.left_out = [*dict.fromkeys(each.left_out)]
+            one.left_out = [*dict.fromkeys(one.left_out + each.left_out)]
             if each.source is not None:
                 one.sources[number] = each.source
         if answers:

@@ -2,10 +2,11 @@
 
 python -m tools.homework [04]
 python -m tools.homework --only 4.2,4.3 --due 2027-01-15 [--term 2027s] 04
+python -m tools.homework --for otter 04
 
-Writes release/NAME/NAME.ipynb in the course folder; with --only, a homework
-sheet. source/ has the same notebooks with their answers, as nbgrader takes
-them. What is handed out is kept (tools/grading/handed.py): a change makes
+Writes release/NAME/NAME.ipynb in the course folder; with --only or --for, a
+homework sheet. source/ has the same notebooks with their answers, as nbgrader
+takes them. What is handed out is kept (tools/grading/handed.py): a change makes
 another edition beside it.
 """
 
@@ -22,7 +23,7 @@ from nbformat import NotebookNode
 from course.chapter import chapter, chapters
 from course.paths import COURSE_FOLDER
 from tools.grading import handed
-from tools.homework import sheet, strip, teacher
+from tools.homework import otter, sheet, strip, teacher
 
 
 def write(notebook: NotebookNode, path: Path) -> None:
@@ -59,7 +60,7 @@ def make_homework(course: Path, asked: argparse.Namespace) -> list[Path]:
     latest = [*handed.editions(course, name).values()][-1]
     paths.append(latest.with_name("for_teachers.html"))
     paths[-1].write_text(page, "utf-8")
-    return paths
+    return paths + (otter.write(course, name) if asked.platform else [])
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -68,6 +69,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only")
     parser.add_argument("--due")
     parser.add_argument("--term")
+    parser.add_argument("--for", dest="platform", choices=["otter"])
     parser.add_argument("--course", type=Path, default=COURSE_FOLDER)
     return parser.parse_args(argv)
 
@@ -75,7 +77,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> None:
     """Make what the command line asks for, and print where it lies."""
     asked = arguments(argv)
-    homework = asked.only or asked.due or asked.term
+    homework = asked.only or asked.due or asked.term or asked.platform
     if homework and not asked.chapter:
         sys.exit("a homework sheet is of one chapter: CHAPTER=04 ONLY=4.2,4.3"
                  " DUE=2027-01-15")

@@ -20,6 +20,11 @@ STUB = "raise NotImplementedError  # yours"
 SOLUTION = re.compile(r"(?ms)^( *)### BEGIN SOLUTION$.*?^ *### END SOLUTION$")
 HIDDEN = re.compile(
     r"(?ms)\n? *### BEGIN HIDDEN TESTS$.*?^ *### END HIDDEN TESTS$")
+TAKEN = """\
+What counts is your solution cells, and the functions, imports and values of
+your own cells that they use. Not taken: values that cells of the lesson make,
+IPython's lines (`%`, `!`, `?`), cells like `%%bash`, cells above 100 kB, and
+packages other than NumPy, PyTorch and Matplotlib."""
 MARK = re.compile(r"(?m)^ *### (?:BEGIN|END) .*")
 PAPER = re.compile(r"(?s)\s*<details>.*?</details>")
 LINK = re.compile(r"\[([^\]]+)\]\((\w+)\.(?:ipynb|md)(#[^)\s]*)?\)")
@@ -70,7 +75,7 @@ def prepared(notebook: NotebookNode, site: str = "") -> NotebookNode:
         cell.outputs, cell.execution_count = [], None
         if cell.metadata.get("nbgrader", {}).get("solution"):
             unfold(cell)
-    made.cells[0].source += f"\n\nEdition {label(notebook)}"
+    made.cells[0].source += f"\n\n{TAKEN}\n\nEdition {label(notebook)}"
     made.metadata.edition = {
         "made": datetime.now(timezone.utc).isoformat(),
         "commit": git(ROOT, "describe", "--always", "--dirty").strip()}
