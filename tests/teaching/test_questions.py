@@ -67,11 +67,38 @@ def test_every_prediction_and_belief_is_a_question(chapter, made):
     sheet = SHEETS.read_text("utf-8").partition(f"\n## {chapter.number}. ")[2]
     rows = [line for line in sheet.partition("\n## ")[0].splitlines()
             if ' | "' in line]
+    points = chapter.prose.partition("\n## Summary\n")[2].partition("\n## ")[0]
     assert asked > 2 and len(rows) > 2
-    for kind, number in (("Predictions", asked), ("Wrong beliefs", len(rows))):
-        assert sum(category.endswith(f"/{kind}")
-                   and f"/{chapter.number}. " in category
-                   for category, *_ in made.moodle) == number
+
+    def of(kind):
+        return [question for question in made.moodle
+                if question[0].endswith(f"/{kind}")
+                and f"/{chapter.number}. " in question[0]]
+
+    right = ["true" if choices[0][1] == "100" else "false"
+             for *_, choices, _ in of("True or false")]
+    assert len(of("Predictions")) == asked
+    assert right.count("false") == len(rows)
+    assert 0 < right.count("true") <= points.count("\n- ") + 1
+
+
+def test_true_sentences_stand_among_the_false(made):
+    right = [choices[0][1] for category, *_, choices, _ in made.moodle
+             if category.endswith("/True or false")]
+    assert 0.25 < right.count("100") / len(right) < 0.5
+
+
+def test_a_true_sentence_is_the_summary_s_and_stands_alone():
+    chapter = toy([])
+    chapter.prose = ("## Summary\n\n- It leans on what stood before it, so it"
+                     " is left out.\n- Short.\n- A norm measures each token"
+                     " alone, and $x.y$ is\n  no end. More.\n\n## Deeper\n")
+    [one] = banks.truths(chapter)
+    assert one.text == ("True or false? “A norm measures each token alone, and"
+                        " $x.y$ is no end.”")
+    assert [choice.word for choice in one.choices] == [
+        "", "True: A norm measures each token alone, and $x.y$ is no end."
+        " More."]
 
 
 def test_one_choice_is_right_and_each_other_has_a_word(made):

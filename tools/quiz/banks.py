@@ -1,8 +1,9 @@
-"""The questions of the book: its predictions, and its wrong beliefs.
+"""The questions of the book: its predictions, and what is true or false.
 
 A prediction comes with what its section says before it: the cells from the
 heading on, pictures as their words. A wrong belief of a chapter is a
-statement that is false, and whoever calls it true reads what is the case.
+statement that is false, and whoever calls it true reads what is the case. The
+first sentence of a point of its Summary is true, if it can stand alone.
 """
 
 import re
@@ -21,6 +22,13 @@ COURSE = "Inside the Transformer"
 HEADING = re.compile(r"(?m)^## (.+)\n*")
 EQUATION = re.compile(r"(?s)\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$")
 CITED = re.compile(r"\((\d+\.\d+)\)")
+SUMMARY = re.compile(r"(?ms)^## Summary\n(.*?)(?=^## |\Z)")
+POINT = re.compile(r"(?ms)^- (.*?)(?=^- |\Z)")
+FIRST = re.compile(r"(?s).*?[.!?](?=\s+[A-Z$`*(]|\Z)")
+ALONE = 45                              # characters of a sentence, at least
+LEANS = re.compile(                     # on the one before; or tells what to do
+    r"(?:It|Its|They|This|These|So|While it|A result outside|Before training:|"
+    r"Look|Multiply|Store|Subtract|Take)\b")
 
 
 @dataclass
@@ -53,7 +61,7 @@ class Question:
 
 @dataclass
 class Bank:
-    """The predictions of a chapter, or its wrong beliefs."""
+    """The predictions of a chapter, or what is true or false."""
 
     ident: str
     path: list[str]                     # from the course's name down
@@ -135,6 +143,23 @@ def beliefs(chapter: Chapter, rows: Iterable[tuple[str, str, str]]
             chapter.name, make_id(re.sub(r"[$`*]", "", heading)), heading)
 
 
+def truths(chapter: Chapter) -> Iterator[Question]:
+    """A question for each point of a Summary whose beginning stands alone."""
+    summary = SUMMARY.search(chapter.prose)
+    for point in POINT.findall(summary[1] if summary else ""):
+        point = " ".join(point.split())
+        first = FIRST.match(point)
+        if first is None or len(first[0]) < ALONE or LEANS.match(point):
+            continue
+        case = f"True: {point}"
+        yield Question(
+            ident(chapter.number, first[0]), f"{chapter.number} {first[0]}",
+            "", f"True or false? “{first[0]}”",
+            [Choice("True"), Choice("False", case)],
+            "\n\n".join([case, *cited(case, "", chapter)]),
+            chapter.name, "summary", "Summary")
+
+
 def banks(*numbers: str) -> Iterator[Bank]:
     """Two banks a chapter, of those named or of all. Raises ValueError."""
     captions = {page: caption for caption, pages in parts() for page in pages}
@@ -143,6 +168,8 @@ def banks(*numbers: str) -> Iterator[Bank]:
         title = chapter.heading.partition(":")[0]
         path = [COURSE, *filter(None, [captions[chapter.name]]), title]
         for kind, questions in (("Predictions", predictions(chapter)),
-                                ("Wrong beliefs", beliefs(chapter, rows))):
+                                ("True or false", [
+                                    *beliefs(chapter, rows),
+                                    *truths(chapter)])):
             yield Bank(ident(chapter.number, kind), [*path, kind],
                        [*questions])
