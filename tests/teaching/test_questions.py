@@ -11,6 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course import prediction
+from course.paths import BOOK
 from course.sheets import SHEETS
 from tests.support.book import each_chapter
 from tests.support.sample import PREDICT
@@ -102,13 +103,27 @@ def test_a_true_sentence_is_the_summary_s_and_stands_alone():
 
 
 def test_one_choice_is_right_and_each_other_has_a_word(made):
-    for _, ident, text, choices, why in made.moodle:
+    for category, ident, text, choices, why in made.moodle:
+        assert text and why, ident
+        if category.endswith("/Self-test"):
+            assert not choices and "True or false" not in text
+            continue
         rights = [fraction for _, fraction, _ in choices if fraction != "0"]
         assert rights == ["100"] and len(choices) in (2, 3, 4), ident
         assert all(bool(re.sub("<[^>]*>", "", word).strip()) == (
             fraction == "0") for _, fraction, word in choices), ident
         assert len({choice for choice, *_ in choices}) == len(choices), ident
-        assert text and why, ident
+
+
+def test_the_self_test_has_its_answers(made):
+    page = (BOOK / "students.md").read_text("utf-8")
+    [bank] = [bank for bank in made.banks if bank.path[-1] == "Self-test"]
+    assert len(bank.questions) == 8
+    for one in bank.questions:
+        assert " ".join(page.split()).count(one.text) == 1, one.title
+        assert " ".join(page.split()).count(one.why) == 1, one.title
+    assert bank.questions[2].why.startswith("`[1, 9]`")
+    assert "the page for students" in made.moodle[0][-1]
 
 
 def test_the_right_choice_is_that_of_the_notebook():

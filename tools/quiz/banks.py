@@ -3,7 +3,8 @@
 A prediction comes with what its section says before it: the cells from the
 heading on, pictures as their words. A wrong belief of a chapter is a
 statement that is false, and whoever calls it true reads what is the case. The
-first sentence of a point of its Summary is true, if it can stand alone.
+first sentence of a point of its Summary is true, if it can stand alone. The
+self-test of the page for students is answered in words.
 """
 
 import re
@@ -15,6 +16,7 @@ from docutils.nodes import make_id
 from course.chapter import Chapter, alt_text, chapters, is_folded
 from course.code import Cell
 from course.contents import parts
+from course.paths import BOOK
 from course.prediction import MARK, read
 from course.sheets import sheets
 
@@ -25,6 +27,7 @@ CITED = re.compile(r"\((\d+\.\d+)\)")
 SUMMARY = re.compile(r"(?ms)^## Summary\n(.*?)(?=^## |\Z)")
 POINT = re.compile(r"(?ms)^- (.*?)(?=^- |\Z)")
 FIRST = re.compile(r"(?s).*?[.!?](?=\s+[A-Z$`*(]|\Z)")
+NUMBERED = re.compile(r"(?ms)^\d\. (.*?)(?=^\d\. |\n\n|\Z)")
 ALONE = 45                              # characters of a sentence, at least
 LEANS = re.compile(                     # on the one before; or tells what to do
     r"(?:It|Its|They|This|These|So|While it|A result outside|Before training:|"
@@ -160,8 +163,26 @@ def truths(chapter: Chapter) -> Iterator[Question]:
             chapter.name, "summary", "Summary")
 
 
+def self_test() -> Iterator[Question]:
+    """What the course needs: questions without choices, and their answers."""
+    page = (BOOK / "students.md").read_text("utf-8")
+    heading = "Do you have what the course needs?"
+    section = page.partition(f"## {heading}")[2]
+    asked, _, answers = section.partition("<details>")
+    found = [[" ".join(item.split()) for item in NUMBERED.findall(text)]
+             for text in (asked, answers.partition("</details>")[0])]
+    for number, (question, answer) in enumerate(zip(*found, strict=True), 1):
+        yield Question(ident("self-test", question), f"Self-test {number}", "",
+                       question, [], answer, "students", "self-test", heading)
+
+
 def banks(*numbers: str) -> Iterator[Bank]:
-    """Two banks a chapter, of those named or of all. Raises ValueError."""
+    """Two banks a chapter, of those named or of all; of all, the self-test.
+
+    Raises ValueError.
+    """
+    if not numbers:
+        yield Bank(ident("self-test"), [COURSE, "Self-test"], [*self_test()])
     captions = {page: caption for caption, pages in parts() for page in pages}
     for chapter in chapters(*numbers):
         rows = sheets()[chapter.number].beliefs
