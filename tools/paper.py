@@ -72,10 +72,10 @@ PREPARE = """() => {
             place.outerHTML = `<p class="later"><a href="#${answer.id}">` +
                 "The answer is at the end of the chapter.</a></p>" }
         let label = ""
-        for (const node of article.querySelectorAll("strong, details")) {
-            if (node.tagName == "STRONG") {
+        for (const node of article.querySelectorAll("strong, h2, details")) {
+            if (node.tagName != "DETAILS") {
                 const named = node.textContent
-                    .match(/^(Predict|Exercise) [\\d.]*\\d/)
+                    .match(/^(Predict|Exercise|Question) [\\d.]*\\d/)
                 if (named) label = named[0]
                 continue }
             const summary = node.querySelector("summary")

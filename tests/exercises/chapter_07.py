@@ -587,7 +587,8 @@ VARIANTS = {
                    "s = std * math.sqrt(d_model) / {c}"),
                   ("math.sqrt(2 * 0.1 / d_model),",
                    "{c} * math.sqrt(2 * {e} / d_model),"),
-                  ("std * d_model)", "std * d_model / {c})")]},
+                  ("std * d_model)", "std * d_model / {c})"),
+                  ("std for 0.1;", "std for {e};")]},
     "7.4": {
         "asks": "number",
         "one of": {"b": [0.5, 0.6, 0.7, 0.8, 0.85, 0.95],

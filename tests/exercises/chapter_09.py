@@ -405,5 +405,6 @@ VARIANTS = {
                   ("return field, layers, n * w - w * (w - 1) // 2",
                    """r = min({r}, n - 1)
     return (field, layers,
-            n * w - w * (w - 1) // 2 + n * r - r * (r + 1) // 2)""")]},
+            n * w - w * (w - 1) // 2 + n * r - r * (r + 1) // 2)"""),
+                  ("to reach the first token", "to reach the last token")]},
 }

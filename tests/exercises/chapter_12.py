@@ -404,7 +404,8 @@ VARIANTS = {
         "says": """The units have a leaky ReLU, which multiplies negative
             numbers by $\\tfrac1{{{c}}}$ and leaves the others unchanged; three
             of them compute the tent exactly.""",
-        "edits": [("up, down = height / (b - a), -height / (c - b)  # the two"
+        "edits": [("three ReLU units", "three leaky units"),
+                  ("up, down = height / (b - a), -height / (c - b)  # the two"
                    " slopes",
                    """bend = 1 - 1 / {c}              # of a unit of weight 1
     up, down = height / (b - a) / bend, -height / (c - b) / bend""")]},

@@ -444,7 +444,8 @@ VARIANTS = {
         "edits": [("token = 2 * n_layers * h_kv * d_k * 2           # (15.2)"
                    " with n = 1, b = 2",
                    "token = n_layers * h_kv * d_k * ({k} + {v})"),
-                  ("h // h_kv,", "4 * h / h_kv / ({k} + {v}),")]},
+                  ("h // h_kv,", "4 * h / h_kv / ({k} + {v}),"),
+                  ("of a KV cache in float16.", "of a KV cache.")]},
     "15.4": {
         "asks": "formula",
         "one of": {"b": [2, 3, 5, 10]},

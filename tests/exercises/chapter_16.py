@@ -328,6 +328,9 @@ VARIANTS = {
         "says": """A token reads itself and the tokens just before it, {w} in
             all; at the beginning of a text, those that are there. A running
             sum need not be how.""",
+        "words": [("""The check notices a call of `linear_attention` or
+            `linear_attention_by_state` (both in the last folded cell of the
+            section on (16.4)), but it does not notice a loop. """, "")],
         "edits": [("as a running sum over all outer products.",
                    "over a window of {w} tokens."),
                   ("states, z = pairs.cumsum(axis=-3), phi_K.cumsum(axis=-2)",

@@ -326,6 +326,10 @@ VARIANTS = {
         "says": """Each key is scaled to length {c}. Before each write, the
             state is multiplied by {g}; the delta rule reads and corrects what
             is then left.""",
+        "words": [("scales each key to length 1, writes",
+                   "scales each key to length {c}, writes"),
+                  (", without `delta_rule` and the folded `gated_delta_rule`",
+                   "")],
         "edits": [("K = K / np.linalg.norm(", "K = {c} * K / np.linalg.norm("),
                   ("write_delta(state, K", "write_delta({g} * state, K")]},
     "17.3": {
@@ -333,6 +337,8 @@ VARIANTS = {
         "one of": {"g": [*TENTHS]},
         "says": """The state forgets before it is corrected: $F' = {g} F +
             \\beta\\,(v - {g} F k)\\,k^\\top$.""",
+        "words": [("The check compares with autograd, which your answer must"
+                   " not call.", "Your answer must not call autograd.")],
         "edits": [("error = v - np.einsum(", "error = v - {g} * np.einsum("),
                   ("d_state = G - b[..., None] * G_k[..., None] *"
                    " k[..., None, :]",
@@ -345,7 +351,13 @@ VARIANTS = {
         "one of": {"c": [0.3, 0.4, 0.5, 0.6, 0.7]},
         "says": """The memory answers each key with {c} times the average of
             its cluster.""",
-        "edits": [("# ((1 - 1/m)^2 + (m - 1) / m^2) / 2 = (1 - 1/m) / 2;"
+        "words": [("each key with the average of the (one-hot) values of its"
+                   " cluster, as a trained memory does in *Deeper*",
+                   "each key with {c} times the average of the (one-hot)"
+                   " values of its cluster")],
+        "edits": [("that answers with the averages of clusters.",
+                   "that answers with {c} times the averages."),
+                  ("# ((1 - 1/m)^2 + (m - 1) / m^2) / 2 = (1 - 1/m) / 2;"
                    " times m: (m - 1) / 2",
                    "# ((1 - {c}/m)^2 + (m - 1) {c}^2 / m^2) / 2"
                    " = (1 - s/m) / 2"),

@@ -336,6 +336,8 @@ VARIANTS = {
         "one of": {"c": [2, 3, 4, 5, 8]},
         "says": """Find the inverse of ${c} I + A$. The inverse of one row is
             $\\tfrac1{c}$, and $L_1$ and $L_2$ have {c} on their diagonals.""",
+        "words": [(""" The check includes 64 tokens with similar keys of length
+            1, where (18.8) fails also in float64.""", "")],
         "edits": [("inverse = A + np.eye(A.shape[-1])               # its"
                    " blocks follow",
                    "inverse = A + np.eye(A.shape[-1]) / {c}"),

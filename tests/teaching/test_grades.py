@@ -29,6 +29,7 @@ from tools.grading import answer, collect, handed, judge, report, sandbox
 from tools.grading import cells as roles
 from tools.grading import grade as grades
 from tools.homework import editions
+from tools.homework import sheet as homework
 
 # float16, callbacks, watched functions, memory, nested weights; GRADE_ALL=1
 # tries each answer of each chapter, which takes five minutes.
@@ -426,6 +427,37 @@ def test_a_platforms_own_sheet_is_filled(tmp_path, rows, platform, want,
     one.marks = {"0.1": judge.Mark(None, "0.1 missing")}
     _, filled, _ = report.fill(copied, [one], sheet)
     assert filled[-2][3:6] == rows[-2][3:6]             # missing is not zero
+
+
+@pytest.mark.parametrize("handed_in, late", [
+    ("Friday, 15 January 2027, 11:59 PM", ""),
+    ("Saturday, 16 January 2027, 12:00 AM", "16 January 2027"),
+    ("Tuesday, 2 February 2027, 9:01 AM", "2 February 2027"), ("-", "")])
+def test_who_is_late_is_marked(tmp_path, capsys, handed_in, late):
+    """By Moodle's sheet and the day that the homework names."""
+    gradebook, path = tmp_path / "a.csv", tmp_path / "b" / "00.ipynb"
+    editions.write(homework.make(CHAPTER, "0.1", "2027-01-15", None).notebook,
+                   path)
+    report.write(gradebook, [[*MOODLE[0], report.HANDED_IN],
+                         [*MOODLE[1], handed_in], [*MOODLE[2], "-"]])
+    one = judge.Report("moodle", "7", "Eva", "x", marks={
+        "0.1": judge.Mark(2, "0.1 correct")})
+    report.write_all(roles.GradedChapter(path), [one], tmp_path, gradebook,
+                     None)
+    [line] = table(tmp_path / "grades.csv")
+    assert line["late"] == late and line["points"] == "2"
+    assert ("late: 'Eva'" in capsys.readouterr().out) == bool(late)
+
+
+@pytest.mark.parametrize("page, late", [
+    ("ekanna_LATE_20_3001_x ", "late"), ("LATE_anon_x7Yz_3001_x ", "late"),
+    ("ekanna_20_3001_LATE_x ", ""), ("latevaeva_20_3001_x ", "")])
+def test_who_is_late_in_canvas(tmp_path, page, late):
+    one = judge.Report("canvas", "20", "Eva", page, marks={})
+    report.write_all(roles.GradedChapter(CHAPTER.path), [one], tmp_path,
+                     None, None)
+    [line] = table(tmp_path / "grades.csv")
+    assert line["late"] == late
 
 
 @pytest.mark.parametrize("head, words", [

@@ -227,3 +227,35 @@ def test_solutions_fit_their_edits():
                 ast.parse(source)
                 variant["says"].format(**numbers)
 
+
+
+def test_the_words_of_a_variant_are_true_of_it():
+    """Its check compares numbers, and neither sees a call nor autograd."""
+    for path in chapters():
+        for number in varied(path):
+            exercise = AnsweredExercise(path, number)
+            numbers = variants.values(exercise.variant, "a")
+            text, says = variants.statement(exercise.variant,
+                                            exercise.statement, numbers)
+            assert not re.search(r"\bcheck\b|notice", text), number
+            assert text.count(variants.COUNTS.split()[-1]) and says
+            assert text.count("\n\nPromises:") == 1
+
+
+def test_what_a_variant_forbids_is_not_in_its_setup():
+    made = sheet.make(chapters()[17], "17.2,17.5", None, "2027s")
+    setup, text = (made.notebook.cells[1].source, "\n".join(
+        cell.source for cell in made.notebook.cells))
+    assert "def write_delta(" in setup and "def delta_rule(" not in setup
+    assert "gated_delta_rule" not in text and "length 1," not in text
+    assert "times the averages." in text and "with the average of" not in text
+
+
+def test_a_result_that_is_shown_can_be_read():
+    made = sheet.make(chapters()[17], "17.2", None, "2027s")
+    [check] = [cell.source for cell in made.notebook.cells
+               if cell.id == "check-17-2"]
+    numbers = re.findall(r"-?\d+\.\d+(?:e[+-]\d+)?", check)
+    assert len(numbers) > 20
+    assert all(float(f"{float(number):.10g}") == float(number)
+               for number in numbers)

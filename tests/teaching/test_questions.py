@@ -11,6 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course import prediction
+from course.paths import BOOK
 from course.sheets import SHEETS
 from tests.support.book import each_chapter
 from tests.support.sample import PREDICT
@@ -67,21 +68,62 @@ def test_every_prediction_and_belief_is_a_question(chapter, made):
     sheet = SHEETS.read_text("utf-8").partition(f"\n## {chapter.number}. ")[2]
     rows = [line for line in sheet.partition("\n## ")[0].splitlines()
             if ' | "' in line]
+    points = chapter.prose.partition("\n## Summary\n")[2].partition("\n## ")[0]
     assert asked > 2 and len(rows) > 2
-    for kind, number in (("Predictions", asked), ("Wrong beliefs", len(rows))):
-        assert sum(category.endswith(f"/{kind}")
-                   and f"/{chapter.number}. " in category
-                   for category, *_ in made.moodle) == number
+
+    def of(kind):
+        return [question for question in made.moodle
+                if question[0].endswith(f"/{kind}")
+                and f"/{chapter.number}. " in question[0]]
+
+    right = ["true" if choices[0][1] == "100" else "false"
+             for *_, choices, _ in of("True or false")]
+    assert len(of("Predictions")) == asked
+    assert right.count("false") == len(rows)
+    assert 0 < right.count("true") <= points.count("\n- ") + 1
+
+
+def test_true_sentences_stand_among_the_false(made):
+    right = [choices[0][1] for category, *_, choices, _ in made.moodle
+             if category.endswith("/True or false")]
+    assert 0.25 < right.count("100") / len(right) < 0.5
+
+
+def test_a_true_sentence_is_the_summary_s_and_stands_alone():
+    chapter = toy([])
+    chapter.prose = ("## Summary\n\n- It leans on what stood before it, so it"
+                     " is left out.\n- Short.\n- A norm measures each token"
+                     " alone, and $x.y$ is\n  no end. More.\n\n## Deeper\n")
+    [one] = banks.truths(chapter)
+    assert one.text == ("True or false? “A norm measures each token alone, and"
+                        " $x.y$ is no end.”")
+    assert [choice.word for choice in one.choices] == [
+        "", "True: A norm measures each token alone, and $x.y$ is no end."
+        " More."]
 
 
 def test_one_choice_is_right_and_each_other_has_a_word(made):
-    for _, ident, text, choices, why in made.moodle:
+    for category, ident, text, choices, why in made.moodle:
+        assert text and why, ident
+        if category.endswith("/Self-test"):
+            assert not choices and "True or false" not in text
+            continue
         rights = [fraction for _, fraction, _ in choices if fraction != "0"]
         assert rights == ["100"] and len(choices) in (2, 3, 4), ident
         assert all(bool(re.sub("<[^>]*>", "", word).strip()) == (
             fraction == "0") for _, fraction, word in choices), ident
         assert len({choice for choice, *_ in choices}) == len(choices), ident
-        assert text and why, ident
+
+
+def test_the_self_test_has_its_answers(made):
+    page = (BOOK / "students.md").read_text("utf-8")
+    [bank] = [bank for bank in made.banks if bank.path[-1] == "Self-test"]
+    assert len(bank.questions) == 8
+    for one in bank.questions:
+        assert " ".join(page.split()).count(one.text) == 1, one.title
+        assert " ".join(page.split()).count(one.why) == 1, one.title
+    assert bank.questions[2].why.startswith("`[1, 9]`")
+    assert "the page for students" in made.moodle[0][-1]
 
 
 def test_the_right_choice_is_that_of_the_notebook():

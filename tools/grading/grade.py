@@ -23,7 +23,15 @@ from pathlib import Path
 
 from course import one_thread
 from course.paths import COURSE_FOLDER, chapter_path
-from tools.grading import cells, collect, handed, judge, report, sandbox
+from tools.grading import (
+    cells,
+    collect,
+    derivations,
+    handed,
+    judge,
+    report,
+    sandbox,
+)
 
 WARM = "forkserver" if sys.platform != "win32" else "spawn"
 
@@ -154,6 +162,7 @@ def main(given: list[str] | None = None) -> None:
                             folder / "results.jsonl", asked.again)
         written = report.write_all(chapter, reports, folder, asked.gradebook,
                                    asked.column)
+        written += derivations.write_all(chapter, submissions, reports, folder)
     except KeyboardInterrupt:
         sys.exit("stopped: the same command goes on from here")
     except report.UnknownSheet as error:

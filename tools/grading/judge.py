@@ -208,6 +208,7 @@ class Report:
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0
+    late: str = ""                      # after the day that a sheet names
 
     @classmethod
     def of(cls, line: str) -> "Report":

@@ -6,6 +6,7 @@ import shutil
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 from html import escape
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from tools.grading.judge import Report
 
 SHOWN = 3000                            # characters of an answer on a page
 LONGEST = 150                           # bytes of a page's name
+DUE = re.compile(r"\*\*Due on (\d+ \w+ \d{4})\.\*\*")
+DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+ \d{4}\b")
+LATE = re.compile(r"(?:[^\W_]+_)?LATE_")    # Canvas puts it into a name
+HANDED_IN = "Last modified (submission)"    # Moodle's column
 Rows = Iterable[Sequence[object]]
 STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
@@ -50,16 +55,37 @@ def write(path: Path, rows: Rows) -> None:
         csv.writer(file).writerows(rows)
 
 
+def day(words: str) -> date | None:
+    """The day in "Friday, 15 January 2027, 10:22 PM"."""
+    try:
+        return datetime.strptime(DAY.findall(words)[0], "%d %B %Y").date()
+    except (IndexError, ValueError):
+        return None
+
+
+def due(chapter: GradedChapter) -> date | None:
+    """The day that a homework sheet names."""
+    found = (DUE.search(cell.source) for cell in chapter.markdown)
+    return next((day(match[1]) for match in found if match), None)
+
+
+def mark_late(chapter: GradedChapter, one: Report, handed_in: str) -> None:
+    """Say when it was handed in, if that is after the last day."""
+    last, came = due(chapter), day(handed_in)
+    if last and came and came > last:
+        one.late = f"{came:%d %B %Y}".lstrip("0")
+
+
 def overview(chapter: GradedChapter, reports: list[Report]) -> Rows:
     """All that was found, for the teacher alone."""
     numbers = [exercise.number for exercise in chapter.exercises]
-    yield ["person", "platform", "id", "file", "edition", *numbers, "points",
-           "of", "missing", "what students read", "hidden tests", "done",
-           "seconds"]
+    yield ["person", "platform", "id", "file", "edition", "late", *numbers,
+           "points", "of", "missing", "what students read", "hidden tests",
+           "done", "seconds"]
     for one in reports:
         marks = one.marks
         yield [text(one.person), one.platform, one.id, text(one.file),
-               text(one.edition), *exercise_points(chapter, one),
+               text(one.edition), one.late, *exercise_points(chapter, one),
                number(one.points), number(chapter.most),
                sum(mark.points is None for mark in marks.values()),
                text("\n".join(one.lines)),
@@ -160,6 +186,8 @@ def fill(chapter: GradedChapter, reports: list[Report], sheet: Path,
         if one is None:
             continue
         met.append(one)
+        if HANDED_IN in head:
+            mark_late(chapter, one, row[head.index(HANDED_IN)])
         given = {at[0]: one.points} | {
             i: one.marks[exercise].points for exercise, i in points.items()
             if exercise in one.marks}
@@ -238,7 +266,10 @@ def write_all(chapter: GradedChapter, reports: list[Report], folder: Path,
 
     Raises UnknownSheet.
     """
-    tables = {"grades.csv": overview(chapter, reports)}
+    tables: dict[str, Rows] = {}
+    for one in reports:
+        if one.platform == "canvas" and LATE.match(one.page):
+            one.late = "late"
     for platform, rows in (("moodle", moodle), ("canvas", canvas)):
         there = [one for one in reports if one.platform == platform]
         if there:
@@ -248,6 +279,9 @@ def write_all(chapter: GradedChapter, reports: list[Report], folder: Path,
         tables[f"{platform}.csv"] = filled
         for one in left:
             print(f"not in {gradebook.name}: {one.person!a}")
+    tables = {"grades.csv": overview(chapter, reports)} | tables
+    if late := [one for one in reports if one.late]:
+        print(f"late: {', '.join(ascii(one.person) for one in late)}")
     for name, rows in tables.items():
         write(folder / name, rows)
     pages(chapter, reports, folder / "feedback")

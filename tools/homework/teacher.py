@@ -32,7 +32,9 @@ RUBRIC = """<section>
 <h2>Levels of a derivation</h2>
 <p>The points above are those of the tests. Give the level of a derivation
 beside them, for {numbers}: the way counts, not its length, and a
-right function does not make up for a missing way.</p>
+right function does not make up for a missing way. Half of an exercise's points
+are for the way: each level is a sixth of them, and the points of the tests
+count half.</p>
 {table}</section>
 """
 KINDS = {"formula": "its formula has to be derived anew",

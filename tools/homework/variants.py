@@ -7,6 +7,8 @@ asks     what is new: "formula" (it has to be derived anew), "order" (of axes
 one of   lists, from which the numbers of a term are chosen
 says     the sentence that changes what is asked
 edits    (a piece of the published solution, what stands there instead)
+words    the same of the statement, where a sentence would be false: its check
+         is another one
 
 The course's seed, a secret, and the term choose the numbers, and then the
 inputs of the check and of the hidden tests, from the domain that the same file
@@ -18,8 +20,10 @@ import hashlib
 import inspect
 import os
 import random
+import re
 import secrets
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import fill, indent
 
@@ -31,6 +35,8 @@ from tools.homework.comparison import first_wrong
 SEED = Path.home() / ".config" / "inside-the-transformer" / "seed"
 MOST = 600                              # numbers in one case of a test
 TRIED = 400                             # draws until there are enough cases
+READ = 10                               # digits of a result that a check shows
+COUNTS = "This counts where the lines above say otherwise."
 CHECK = '''# @title Check {number}
 def cases_{suffix}():
     """Arguments, and the result that is right for them."""
@@ -104,6 +110,22 @@ def solution(variant, published, numbers):
     return source
 
 
+def statement(variant, published, numbers):
+    """The published statement, edited, and what changed in front of promises.
+
+    -> the statement, the sentence
+    """
+    text, says = published, " ".join(variant["says"].format(**numbers).split())
+    for old, new in variant.get("words", ()):
+        piece = re.compile(r"\s+".join(map(re.escape, old.split())))
+        if len(piece.findall(text)) != 1:
+            raise Impossible(f"the statement has no single {old!r} to change")
+        text = piece.sub(lambda _, new=new: new.format(**numbers), text)
+    body, promises = text.rsplit("\n\nPromises:", 1)
+    changed = fill(f"**Changed for this homework.** {says} {COUNTS}", 80)
+    return f"{body}\n\n{changed}\n\nPromises:{promises}", says
+
+
 def is_fit(case):
     """Can a test hold it? It must be finite, small, and not empty."""
     parts = leaves(case)
@@ -138,11 +160,12 @@ def written(cases):
     return "[\n" + indent(",\n".join(lines), " " * 8) + "]"
 
 
-def rounded(leaf):
-    """With three digits: what a check shows is to be read."""
+def rounded(leaf, digits=3):
+    """With few digits: what a check shows is to be read."""
     if np.asarray(leaf).dtype != np.float64:
         return leaf
-    found = np.vectorize(lambda x: float(f"{x:.3g}"), otypes=[float])(leaf)
+    found = np.vectorize(lambda x: float(f"{x:.{digits}g}"),
+                         otypes=[float])(leaf)
     return found if np.ndim(leaf) else float(found)
 
 
@@ -197,8 +220,10 @@ def cases(exercise, names, published, key, show=False):
         raise Impossible(f"{exercise.number}: the published solution is right"
                        f" for {len(alike)} of {len(alike) + len(apart)} draws")
     if show:
-        return sorted(apart, key=lambda case: sum(map(np.size,
-                                                      leaves(case))))[:2]
+        short = sorted(apart, key=lambda case: sum(map(np.size,
+                                                       leaves(case))))[:2]
+        return [(given, mapped(partial(rounded, digits=READ), want))
+                for given, want in short]
     return [*apart, *alike[:2]]
 
 
@@ -210,13 +235,11 @@ def make(exercise, term, secret):
     changed = solution(variant, exercise.solution.source, numbers)
     names = exercise.run(changed)
     published = exercise.run(exercise.solution.source)[exercise.name]
-    says = " ".join(variant["says"].format(**numbers).split())
-    body, promises = exercise.statement.rsplit("\n\nPromises:", 1)
+    text, says = statement(variant, exercise.statement, numbers)
     words = {"number": number, "suffix": number.replace(".", "_"),
              "name": exercise.name}
     return Made(says, (
-        f"{body}\n\n{fill(f'**Changed for this homework.** {says}', 80)}"
-        f"\n\nPromises:{promises}",
+        text,
         changed,
         CHECK.format(**words, cases=written(
             cases(exercise, names, published, f"{key} shown", True))),

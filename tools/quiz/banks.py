@@ -1,8 +1,10 @@
-"""The questions of the book: its predictions, and its wrong beliefs.
+"""The questions of the book: its predictions, and what is true or false.
 
 A prediction comes with what its section says before it: the cells from the
 heading on, pictures as their words. A wrong belief of a chapter is a
-statement that is false, and whoever calls it true reads what is the case.
+statement that is false, and whoever calls it true reads what is the case. The
+first sentence of a point of its Summary is true, if it can stand alone. The
+self-test of the page for students is answered in words.
 """
 
 import re
@@ -14,6 +16,7 @@ from docutils.nodes import make_id
 from course.chapter import Chapter, alt_text, chapters, is_folded
 from course.code import Cell
 from course.contents import parts
+from course.paths import BOOK
 from course.prediction import MARK, read
 from course.sheets import sheets
 
@@ -21,6 +24,14 @@ COURSE = "Inside the Transformer"
 HEADING = re.compile(r"(?m)^## (.+)\n*")
 EQUATION = re.compile(r"(?s)\$\$(?:(?!\$\$).)*\\tag\{([\d.]+)\}\s*\$\$")
 CITED = re.compile(r"\((\d+\.\d+)\)")
+SUMMARY = re.compile(r"(?ms)^## Summary\n(.*?)(?=^## |\Z)")
+POINT = re.compile(r"(?ms)^- (.*?)(?=^- |\Z)")
+FIRST = re.compile(r"(?s).*?[.!?](?=\s+[A-Z$`*(]|\Z)")
+NUMBERED = re.compile(r"(?ms)^\d\. (.*?)(?=^\d\. |\n\n|\Z)")
+ALONE = 45                              # characters of a sentence, at least
+LEANS = re.compile(                     # on the one before; or tells what to do
+    r"(?:It|Its|They|This|These|So|While it|A result outside|Before training:|"
+    r"Look|Multiply|Store|Subtract|Take)\b")
 
 
 @dataclass
@@ -53,7 +64,7 @@ class Question:
 
 @dataclass
 class Bank:
-    """The predictions of a chapter, or its wrong beliefs."""
+    """The predictions of a chapter, or what is true or false."""
 
     ident: str
     path: list[str]                     # from the course's name down
@@ -135,14 +146,51 @@ def beliefs(chapter: Chapter, rows: Iterable[tuple[str, str, str]]
             chapter.name, make_id(re.sub(r"[$`*]", "", heading)), heading)
 
 
+def truths(chapter: Chapter) -> Iterator[Question]:
+    """A question for each point of a Summary whose beginning stands alone."""
+    summary = SUMMARY.search(chapter.prose)
+    for point in POINT.findall(summary[1] if summary else ""):
+        point = " ".join(point.split())
+        first = FIRST.match(point)
+        if first is None or len(first[0]) < ALONE or LEANS.match(point):
+            continue
+        case = f"True: {point}"
+        yield Question(
+            ident(chapter.number, first[0]), f"{chapter.number} {first[0]}",
+            "", f"True or false? “{first[0]}”",
+            [Choice("True"), Choice("False", case)],
+            "\n\n".join([case, *cited(case, "", chapter)]),
+            chapter.name, "summary", "Summary")
+
+
+def self_test() -> Iterator[Question]:
+    """What the course needs: questions without choices, and their answers."""
+    page = (BOOK / "students.md").read_text("utf-8")
+    heading = "Do you have what the course needs?"
+    section = page.partition(f"## {heading}")[2]
+    asked, _, answers = section.partition("<details>")
+    found = [[" ".join(item.split()) for item in NUMBERED.findall(text)]
+             for text in (asked, answers.partition("</details>")[0])]
+    for number, (question, answer) in enumerate(zip(*found, strict=True), 1):
+        yield Question(ident("self-test", question), f"Self-test {number}", "",
+                       question, [], answer, "students", "self-test", heading)
+
+
 def banks(*numbers: str) -> Iterator[Bank]:
-    """Two banks a chapter, of those named or of all. Raises ValueError."""
+    """Two banks a chapter, of those named or of all; of all, the self-test.
+
+    Raises ValueError.
+    """
+    if not numbers:
+        yield Bank(ident("self-test"), [COURSE, "Self-test"], [*self_test()])
     captions = {page: caption for caption, pages in parts() for page in pages}
     for chapter in chapters(*numbers):
         rows = sheets()[chapter.number].beliefs
         title = chapter.heading.partition(":")[0]
         path = [COURSE, *filter(None, [captions[chapter.name]]), title]
         for kind, questions in (("Predictions", predictions(chapter)),
-                                ("Wrong beliefs", beliefs(chapter, rows))):
+                                ("True or false", [
+                                    *beliefs(chapter, rows),
+                                    *truths(chapter)])):
             yield Bank(ident(chapter.number, kind), [*path, kind],
                        [*questions])

@@ -1,4 +1,4 @@
-"""The book's predictions and wrong beliefs as questions for Moodle.
+"""The book's predictions, and what is true or false, as questions for Moodle.
 
 python -m tools.quiz [NN]
 

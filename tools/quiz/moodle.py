@@ -38,7 +38,8 @@ def category(quiz: Element, path: list[str]) -> None:
 
 def add(quiz: Element, asked: Question, tag: str) -> None:
     """Write one question."""
-    kind = "truefalse" if asked.is_true_or_false else "multichoice"
+    kind = ("truefalse" if asked.is_true_or_false else
+            "multichoice" if asked.choices else "essay")
     question = SubElement(quiz, "question", type=kind)
     put(question, "name", asked.title)
     put(question, "questiontext", asked.text, format="html")
@@ -47,6 +48,9 @@ def add(quiz: Element, asked: Question, tag: str) -> None:
     if kind == "multichoice":
         about |= {"single": "true", "shuffleanswers": "true",
                   "answernumbering": "abc"}
+    elif kind == "essay":               # a person, or the student, compares
+        about |= {"responseformat": "editor", "responserequired": "0",
+                  "responsefieldlines": "5", "attachments": "0"}
     for name, text in about.items():
         SubElement(question, name).text = text
     for choice in asked.choices:

@@ -36,7 +36,9 @@ def linked(html: str, site: str) -> str:
 
 def texts(question: Question) -> list[str]:
     """What of a question is Markdown, in an order that `written` knows."""
-    source = (f"chapter {question.page[:2]}, [“{question.heading}”]"
+    number = question.page[:2]
+    place = f"chapter {number}" if number.isdigit() else "the page for students"
+    source = (f"{place}, [“{question.heading}”]"
               f"({question.page}.ipynb#{question.anchor})")
     return [f"From {source}:", question.context, question.text,
             f"Read {source}.", question.why,
