@@ -63,3 +63,25 @@ def test_the_kept_memories_answer_as_their_lines_say():
         assert abs(found - run["gave"]) < 0.02
         right = kite_memories.right(model, lists).mean()
         assert right > 0.9 if lasts else right < 0.6
+
+
+def test_a_sum_loses_no_less_where_the_thanks_stay_true():
+    """Chapter 19 changes a giver; in 59 of 400 stories this makes "he thanked
+    her" false as well."""
+    rng, both = random.Random(5), []
+    for words, k in zip(kite_memories.HELD_OUT, kite_memories.HANDED_ON,
+                        strict=True):
+        if k and len(both) < 400:
+            both.append((words, kite_memories.wrong_giver(words, rng)))
+    women, true = kite.KiteWorld.women, []
+    for words, told in both:
+        [i] = [i for i, pair in enumerate(zip(words, told, strict=True))
+               if pair[0] != pair[1]]
+        thanked = words[words.index(".", i) + 1] in ("she", "he")
+        true.append(not thanked or (words[i] in women) == (told[i] in women))
+    assert true.count(False) == 59
+    model = kite_memories.load("sum")
+    before, after = (kite_memories.right(model, [*texts])
+                     for texts in zip(*both, strict=True))
+    lost = np.array(before, float) - after
+    assert lost[true].mean() >= lost.mean() > 0.25
