@@ -10,7 +10,7 @@ corrections from an empty state by the series (18.8) in float32. They count as
 wrong if their largest error is above the largest correction. A row raises
 AssertionError if forward substitution in float32 has an error above 1e-5 on one
 of the chunks of 128, or if a trained model has fewer than half of them wrong,
-under 6 or over 9 per cent of pairs of keys with a cosine above 0.9, or a mean
+under 6 or over 11 per cent of pairs of keys with a cosine above 0.9, or a mean
 beta that is not 0.65 to 0.75 (before training: 0.49 to 0.51). All numbers but
 the cosine are per cent of the chunks. "random" has as many chunks, of random
 keys of length 1 and width 16 and beta between 0 and 1. Cosines are those of all
@@ -127,7 +127,7 @@ def row(steps: int | None) -> list[float]:
         alike, strength = share(cosines > 0.9), beta.mean().item()
         assert off == 0, "the solver is off"
         if steps:
-            assert wrong >= 50 and 6 < alike < 9 and 0.65 < strength < 0.75
+            assert wrong >= 50 and 6 < alike < 11 and 0.65 < strength < 0.75
         elif steps == 0:
             assert 0.49 < strength < 0.51
         values.append([cosines.mean().item(), short, wrong])
