@@ -11,7 +11,7 @@ wrong if their largest error is above the largest correction. A row raises
 AssertionError if forward substitution in float32 has an error above 1e-5 on one
 of the chunks of 128, or if a trained model has fewer than half of them wrong,
 under 6 or over 11 per cent of pairs of keys with a cosine above 0.9, or a mean
-beta that is not 0.65 to 0.75 (before training: 0.49 to 0.51). All numbers but
+beta that is not 0.65 to 0.75 (before training: 0.48 to 0.52). All numbers but
 the cosine are per cent of the chunks. "random" has as many chunks, of random
 keys of length 1 and width 16 and beta between 0 and 1. Cosines are those of all
 pairs of keys in a chunk of 128. Medians of seeds 0 to 4.
@@ -129,7 +129,7 @@ def row(steps: int | None) -> list[float]:
         if steps:
             assert wrong >= 50 and 6 < alike < 11 and 0.65 < strength < 0.75
         elif steps == 0:
-            assert 0.49 < strength < 0.51
+            assert 0.48 < strength < 0.52
         values.append([cosines.mean().item(), short, wrong])
     cosine, short, wrong = (median(numbers) for numbers
                             in zip(*values, strict=True))
