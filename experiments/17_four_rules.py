@@ -6,9 +6,10 @@ empty. A memory with 16 columns reads a story, one token a sentence. Rows for
 names and rooms, the matrices that make keys, values and queries, the write
 strength, the gate and the scores of the rooms are trained, by 2,000 steps of
 Adam from the rate 0.005 down to 0. At the end the story asks for everybody who
-was named. Shares of right answers, seeds 0 to 4: the median and the lowest of
-all questions, and the median of those whose last sentence is 24 or more
-sentences back (the house was not empty since).
+was named. Shares of right answers, medians of seeds 0 to 4: of all questions,
+and of those whose last sentence is 24 or more sentences back (the house was not
+empty since). A row raises AssertionError if a seed is 5 points or more below
+the median of all questions.
 """
 
 from statistics import median
@@ -136,7 +137,7 @@ def train(rule: str, people: int, steps: int = 2000) -> dict[str, Tensor]:
 
 
 def row(rule: str | None) -> list[float]:
-    """Right answers in 400 stories: median and lowest, median of the old.
+    """Right answers in 400 stories, medians: of all questions, of the old.
 
     With 12 people and with 24. rule None: always the commonest answer.
     """
@@ -154,7 +155,8 @@ def row(rule: str | None) -> list[float]:
         right, right_of_old = (
             [hit[s][some[s]].float().mean().item() for s in range(len(SEEDS))]
             for some in (asked, old))
-        numbers += [median(right), min(right), median(right_of_old)]
+        assert median(right) - min(right) < 0.05, "the seeds differ"
+        numbers += [median(right), median(right_of_old)]
     return numbers
 
 
@@ -199,22 +201,22 @@ def strengths(rule: str, people: int) -> list[tuple[float, ...]]:
 
 EXPERIMENT = Experiment(
     question="Which rule for writing follows a story?",
-    columns=["rule", "12 people: all", "lowest", "old", "24 people: all",
-             "lowest", "old"],
+    columns=["rule", "12 people: all", "12: old", "24 people: all",
+             "24: old"],
     rows={"the commonest answer": [None], "sum": ["sum"],
           "sum with a gate": ["decayed sum"], "delta rule": ["delta"],
           "gated delta rule": ["gated delta"]},
-    row=row, formats=["{:.0%}"] * 6, quick="the commonest answer",
+    row=row, formats=["{:.0%}"] * 4, quick="the commonest answer",
     tolerance=0.1, holds={
         "a sum answers about half at most": lambda t: max(
-            t["sum"][0], t["sum"][3]) < 55,
+            t["sum"][0], t["sum"][2]) < 55,
         "with 12 people a gate repairs nearly all": lambda t:
             t["sum with a gate"][0] > 93,
-        "but not of what is old": lambda t: t["sum with a gate"][2] < 95,
+        "but not of what is old": lambda t: t["sum with a gate"][1] < 95,
         "with 12 people, who reads first is right": lambda t: min(
-            t["delta rule"][1:3] + t["gated delta rule"][1:3]) > 98,
+            t["delta rule"][:2] + t["gated delta rule"][:2]) > 98,
         "with 24 a gate does as well": lambda t:
-            t["sum with a gate"][3] > t["delta rule"][3] - 1,
+            t["sum with a gate"][2] > t["delta rule"][2] - 1,
         "and keeps more of what is old": lambda t:
-            t["sum with a gate"][5] > t["delta rule"][5] + 5
-            and t["sum with a gate"][5] > t["gated delta rule"][5] + 3})
+            t["sum with a gate"][3] > t["delta rule"][3] + 5
+            and t["sum with a gate"][3] > t["gated delta rule"][3] + 3})

@@ -7,13 +7,14 @@ AdamW, 8 windows of 128 characters a step, from the rate 0.003 down to 0 by a
 cosine, after 40 steps of warm-up. Then 10 windows of the test text give 80
 chunks of 64 and 80 of 128 (four heads, two blocks). Of each we compute the
 corrections from an empty state by the series (18.8) in float32. They count as
-wrong if their largest error is above the largest correction, and as not finite
-in float16 if the inverse contains inf or NaN. A row raises AssertionError if
-forward substitution in float32 has an error above 1e-5 on one of the chunks of
-128. All numbers but the cosine are per cent of the chunks. "random" has as many
-chunks, of random keys of length 1 and width 16 and beta between 0 and 1.
-Cosines are those of all pairs of keys in a chunk of 128. Seeds 0 to 4; medians
-of the seeds, and the lowest and highest.
+wrong if their largest error is above the largest correction. A row raises
+AssertionError if forward substitution in float32 has an error above 1e-5 on one
+of the chunks of 128, or if a trained model has fewer than half of them wrong,
+under 6 or over 11 per cent of pairs of keys with a cosine above 0.9, or a mean
+beta that is not 0.65 to 0.75 (before training: 0.48 to 0.52). All numbers but
+the cosine are per cent of the chunks. "random" has as many chunks, of random
+keys of length 1 and width 16 and beta between 0 and 1. Cosines are those of all
+pairs of keys in a chunk of 128. Medians of seeds 0 to 4.
 """
 
 import math
@@ -101,8 +102,8 @@ def share(which: Tensor) -> float:
 
 
 def failures(K: Tensor, V: Tensor, beta: Tensor,
-             C: int) -> tuple[float, float, float]:
-    """Shares of chunks of C: wrong, not finite in float16, solver off."""
+             C: int) -> tuple[float, float]:
+    """Shares of chunks of C: the series is wrong, the solver is off."""
     K, V, beta = (X[:, :C].double() for X in (K, V, beta))
     A = (beta * (K @ K.mT)).tril(-1)
     how = {"upper": False, "unitriangular": True}   # solve with I + A
@@ -112,32 +113,35 @@ def failures(K: Tensor, V: Tensor, beta: Tensor,
             / want.abs().amax((-1, -2))) for got in (
         series(A.float()) @ R.float(),
         torch.linalg.solve_triangular(A.float(), R.float(), **how))]
-    finite = series(A.half()).isfinite().all(-1).all(-1)
-    return share(~(off[0] <= 1)), share(~finite), share(~(off[1] <= 1e-5))
+    return share(~(off[0] <= 1)), share(~(off[1] <= 1e-5))
 
 
 def row(steps: int | None) -> list[float]:
-    """Cosine; wrong at 64; wrong at 128, three numbers; the rest at 128."""
+    """Cosine; wrong at 64; wrong at 128."""
     values = []
     for seed in range(5):
         K, V, beta = (random_chunks(seed) if steps is None
                       else chunks_of(trained(seed, steps)))
-        cosine = (K @ K.mT)[:, *torch.tril_indices(LENGTH, LENGTH, -1)].mean()
-        values.append([cosine.item(), failures(K, V, beta, 64)[0],
-                       *failures(K, V, beta, 128)])
-    cosine, short, wrong, infinite, off = zip(*values, strict=True)
-    assert max(off) == 0, "the solver is off"
-    return [round(median(cosine), 2) + 0.0, median(short), median(wrong),
-            min(wrong), max(wrong), median(infinite)]
+        cosines = (K @ K.mT)[:, *torch.tril_indices(LENGTH, LENGTH, -1)]
+        (short, _), (wrong, off) = (failures(K, V, beta, C) for C in (64, 128))
+        alike, strength = share(cosines > 0.9), beta.mean().item()
+        assert off == 0, "the solver is off"
+        if steps:
+            assert wrong >= 50 and 6 < alike < 11 and 0.65 < strength < 0.75
+        elif steps == 0:
+            assert 0.48 < strength < 0.52
+        values.append([cosines.mean().item(), short, wrong])
+    cosine, short, wrong = (median(numbers) for numbers
+                            in zip(*values, strict=True))
+    return [round(cosine, 2) + 0.0, short, wrong]
 
 
 EXPERIMENT = Experiment(
     question="Does the series for the inverse fail on the keys of a trained "
              "model?",
     columns=["keys", "mean cosine", "wrong, chunks of 64",
-             "wrong, chunks of 128", "lowest", "highest",
-             "not finite, chunks of 128"],
+             "wrong, chunks of 128"],
     rows={"random": (None,), "before training": (0,),
           "after 400 steps": (400,)},
-    row=row, formats=["{:.2f}"] + ["{:.0f}"] * 5,
+    row=row, formats=["{:.2f}"] + ["{:.0f}"] * 2,
     quick="random", tolerance=0.3)
