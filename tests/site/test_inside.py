@@ -34,7 +34,9 @@ each_model = pytest.mark.parametrize("kind", inside.KINDS)
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    return inside.ready(browser)
+    page = browser.new_page()
+    inside.give_weights(page)
+    return page
 
 
 @cache
