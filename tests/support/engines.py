@@ -283,7 +283,7 @@ def firefox():
             at = json.loads(port.read_text("utf-8"))
             socket = websocket.create_connection(
                 f"ws://{at['ws_host']}:{at['ws_port']}/session",
-                suppress_origin=True)
+                suppress_origin=True, skip_utf8_validation=True)
             yield Firefox(socket)
             socket.close()
 
