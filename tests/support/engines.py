@@ -53,6 +53,11 @@ class Tab:
                          f"({function})(JSON.parse(text))])", json.dumps(given))
         return json.loads(said)[0]
 
+    def resize(self, width, height=900):
+        """Make the window as wide, and let the page know."""
+        self.size(width, height)
+        assert self.wait("width => innerWidth === width", width)
+
     def wait(self, function, given=None):
         return self.evaluate(WAIT % function, given)
 
@@ -86,7 +91,7 @@ class Chromium(Tab):
     def errors(self):
         return self.heard
 
-    def resize(self, width, height=900):
+    def size(self, width, height):
         self.tab.set_viewport_size({"width": width, "height": height})
 
     def press(self, key):
@@ -157,7 +162,7 @@ class Firefox(W3C):
     def errors(self):
         return self.heard
 
-    def resize(self, width, height=900):
+    def size(self, width, height):
         self.send("browsingContext.setViewport", **self.here,
                   viewport={"width": width, "height": height})
 
@@ -223,9 +228,8 @@ class WebKit(W3C):
     def errors(self):
         return self.evaluate("() => heard")
 
-    def resize(self, width, height=900):
+    def size(self, width, height):
         self.driver.set_window_size(width, height)
-        assert self.wait("width => innerWidth === width", width)
 
     def act(self, source):
         self.driver.execute("actions", {"actions": [source]})
