@@ -2,6 +2,11 @@
 
 Chromium by Playwright; Firefox by WebDriver BiDi, which it speaks itself;
 WebKit by its own WebDriver, through selenium, on a screen that nobody sees.
+
+What they lack: Firefox does not tell of a file that is not there. WebKit tells
+of no error, and hides the words of those of pages from disk: it reads them from
+a server of ours, whose pages keep their errors, and prints no warnings of its
+own. Neither can be told here to be dark, to print, or to hold a clock.
 """
 
 import json
