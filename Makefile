@@ -2,13 +2,15 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 
-.PHONY: book test check battery experiments paths refresh rename renumber lint serve pdf slides assignments grades nbgrader questions colab portable help
+.PHONY: book test check browsers battery experiments paths refresh rename renumber lint serve pdf slides assignments grades nbgrader questions colab portable help
 
 help:
 	@echo "make book         build the site, in _build/html"
 	@echo "make test         run every notebook and compare; then tests/: 4 minutes"
 	@echo "                  (CHAPTER=04 for what concerns one: its time and 20 s)"
 	@echo "make check        no notebook, no browser: 40 seconds"
+	@echo "make browsers     the site in Chromium, Firefox and WebKit (ENGINE=webkit for"
+	@echo "                  one); what is not installed is named"
 	@echo "make refresh      write what is generated, run every notebook in place"
 	@echo "                  (CHAPTER=04 to run one)"
 	@echo "make rename       OLD=softmax NEW=soft_max: a function, everywhere"
@@ -49,6 +51,11 @@ check: .venv/ready
 	  $(addprefix --ignore tests/site/test_,pages.py predictions.py \
 	    search.py glossary.py paper.py explorables.py inside.py) \
 	  --ignore tests/teaching/test_nbgrader.py
+
+# Each engine has a worker of its own.
+browsers: .venv/ready .venv/browsers
+	@$(BIN)/python -m pytest tests/site/engines -rs --dist loadgroup \
+	  $(if $(ENGINE),-k $(ENGINE))
 
 battery: .venv/ready
 	@$(BIN)/python -m tools.battery $(CHAPTER)
@@ -117,6 +124,10 @@ portable: .venv/ready
 	@echo "Setting up .venv: once, a few minutes."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -r requirements.txt
+	@touch $@
+
+.venv/browsers: .venv/ready tests/site/engines/requirements.txt
+	@$(BIN)/python -m pip install -r tests/site/engines/requirements.txt
 	@touch $@
 
 # More than 100 packages, kept apart from the course's own.

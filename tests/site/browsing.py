@@ -10,6 +10,18 @@ PUBLISHED = "https://ada.github.io/course/"
 PAGES = [f"book/{page}" for _, names in parts() for page in names]
 LOOKS = {"light": 390, "dark": 1280}            # a mode, and a width for it
 STILL = "*, ::before, ::after { transition: none !important }"
+# Formulas that are not typeset; those that end beyond their line, where nobody
+# can see them; how much wider than its window a page is; formulas to scroll.
+FAULTS = """() => [
+    [...document.querySelectorAll(".math")]
+        .filter(math => !math.querySelector("math > *")).length,
+    [...document.querySelectorAll("article span.math math")]
+        .filter(math => !math.closest("table") && math.checkVisibility()
+            && math.getBoundingClientRect().right > innerWidth - 8).length,
+    document.documentElement.scrollWidth
+        - document.documentElement.clientWidth,
+    [...document.querySelectorAll("div.math")]
+        .filter(math => math.scrollWidth > math.clientWidth + 2).length]"""
 # "region" is broken by the theme's own parts, whatever a page says.
 AXE = {"preload": False, "resultTypes": ["violations"],
        "rules": {"region": {"enabled": False}}}

@@ -20,6 +20,7 @@ from PIL import Image
 from course.chapter import chapters
 from course.paths import BOOK, ROOT
 from tests.site.browsing import (
+    FAULTS,
     PAGES,
     PUBLISHED,
     REPOSITORY,
@@ -40,18 +41,6 @@ each_page = pytest.mark.parametrize("page", PAGES)
 # axe-core takes seconds a page: here five; each week all, by EVERY_PAGE=1.
 READ = PAGES if os.environ.get("EVERY_PAGE") else Random(0).sample(PAGES, 5)
 
-# Formulas that are not typeset; those that end beyond their line, where nobody
-# can see them; how much wider than its window a page is; formulas to scroll.
-FAULTS = """() => [
-    [...document.querySelectorAll(".math")]
-        .filter(math => !math.querySelector("math > *")).length,
-    [...document.querySelectorAll("article span.math math")]
-        .filter(math => !math.closest("table") && math.checkVisibility()
-            && math.getBoundingClientRect().right > innerWidth - 8).length,
-    document.documentElement.scrollWidth
-        - document.documentElement.clientWidth,
-    [...document.querySelectorAll("div.math")]
-        .filter(math => math.scrollWidth > math.clientWidth + 2).length]"""
 # Each explorable, and whether a figure or numbers stand right above it.
 BEHIND = """boxes => boxes.map(box => [box.dataset.script,
     !!box.previousElementSibling.querySelector(".cell_output")])"""

@@ -4,13 +4,15 @@ how far the page's engine is from them.
 A part is taken away by an edit of chapter 13's or 19's own model: a head's
 columns of W_O are zero, queries are sqrt(d_k) times as long, a norm is a gain.
 
-    python -m tests.support.inside 200 [sum ...]    a table, of so many stories
+    python -m tests.support.inside 200 [sum ...] [--engine firefox]
+
+prints a table, of so many stories.
 """
 
+import argparse
 import base64
 import copy
 import math
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +21,7 @@ from torch import nn
 
 from course.paths import BOOK
 from experiments import kite, kite_memories
-from tests.support.optional import started_browser
+from tests.support.engines import ENGINES
 
 KINDS = "kite", "sum", "delta"
 LAYERS, HEADS, PEOPLE = 2, 4, range(8)
@@ -240,20 +242,22 @@ NAMES = ["the word itself", *(
         *(f"head {i}" for i in range(HEADS)), "feed-forward"))]
 
 
-def ready(browser):
-    """An empty page that has the weights."""
-    tab = browser.new_page()
+def give_weights(tab):
+    """To any page."""
     tab.evaluate(DATA, [(FOLDER / f"{kind}.js").read_text("utf-8")
                         for kind in KINDS])
-    return tab
 
 
 def in_browser(tab, kind, ids, switches, like, source=SOURCE):
     """What `run` gives, by the engine; shapes are those of `like`."""
-    names, packed = tab.evaluate(
-        RUN, [source, kind, ids.tolist(), switches, [*like]])
-    assert all(each == NAMES for each in names), names
-    rows = np.frombuffer(base64.b64decode(packed)).reshape(len(ids), -1)
+    rows = []
+    for some in ids.split(20):              # messages have limits
+        names, packed = tab.evaluate(
+            RUN, [source, kind, some.tolist(), switches, [*like]])
+        assert all(each == NAMES for each in names), names
+        rows.append(np.frombuffer(base64.b64decode(packed)
+                                  ).reshape(len(some), -1))
+    rows = np.concatenate(rows)
     found, at = {}, 0
     for name, array in like.items():
         size = array[0].numel()
@@ -272,31 +276,30 @@ def compare(found, expected):
     return SimpleNamespace(far=far, other_words=int(other))
 
 
-def main(stories, *kinds):
+def main(stories, kinds, engine):
     """Print the greatest distances, by what is off and model."""
     models = {kind: load(kind) for kind in kinds or KINDS}
     shown = "logits", "attention", "stream", "contributions"
     print("| off | model |", *(f"{name} |" for name in shown), "other words |")
     print("|---" * (len(shown) + 3) + "|")
-    with started_browser() as browser:
-        tab = ready(browser)
+    with ENGINES[engine]() as tab:
+        give_weights(tab)
         for what in settings("kite"):
             for kind, model in models.items():
                 if (switches := settings(kind).get(what)) is None:
                     continue
-                worst, words = dict.fromkeys(shown, 0.0), 0
-                for ids in IDS[:stories].split(20):
-                    every = run(kind, model, ids, switches)
-                    expected = {name: every[name] for name in shown}
-                    same = compare(in_browser(tab, kind, ids, switches,
-                                              expected), expected)
-                    words += same.other_words
-                    worst = {name: max(worst[name], same.far[name])
-                             for name in shown}
+                every = run(kind, model, IDS[:stories], switches)
+                expected = {name: every[name] for name in shown}
+                same = compare(in_browser(tab, kind, IDS[:stories], switches,
+                                          expected), expected)
                 print(f"| {what} | {kind} |",
-                      *(f"{far:.1e} |" for far in worst.values()),
-                      f"{words} |", flush=True)
+                      *(f"{far:.1e} |" for far in same.far.values()),
+                      f"{same.other_words} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("stories", type=int)
+    parser.add_argument("kinds", nargs="*", help=", ".join(KINDS))
+    parser.add_argument("--engine", choices=ENGINES, default="chromium")
+    main(**vars(parser.parse_args()))

@@ -16,6 +16,7 @@ LONGEST = ("tests/site/", "book/14_t", "book/19_f", "book/13_t",
            "tests/teaching/test_grades.py", "book/21_f", "book/16_f",
            "book/04_l")
 WHOLE_BOOK = {"site"}                   # too dear for the sake of one chapter
+WHEN_NAMED = {"engines"}                # `make browsers` names it
 NUMBERED = re.compile(r"(?:book/|test_)?(\d\d)(?:[_.].*)?")
 
 
@@ -46,6 +47,8 @@ def concerns(item, chapter):
 
 
 def pytest_ignore_collect(collection_path, config):
+    if collection_path.name in WHEN_NAMED:
+        return True
     if chapter := config.getoption("--chapter"):
         if (collection_path.name in WHOLE_BOOK
                 or number(collection_path) not in (None, chapter)):

@@ -677,7 +677,8 @@
   showWords()
   box.classList.add("waiting")
   addEventListener("load", () => setTimeout(choose, 0, "kite"))
-  new ResizeObserver(() => { if (now) redraw() }).observe(box)
+  // As wide as the box, and no higher or lower after it.
+  new ResizeObserver(() => { if (now) redraw() }).observe(answer)
 
   // "Show it": a state named by a button of the text
   document.querySelectorAll("button[data-show]").forEach((made, k) => {
