@@ -96,6 +96,11 @@ def first(factors: Factors, steps: int, seed: int) -> float:
     return (length(moved) / length(before)).item()
 
 
+def first_of_run(factors: Factors, steps: int, seed: int) -> float:
+    """The same, in a training whose first steps may move nothing."""
+    return run(factors, steps, seed)[1][0]
+
+
 def cell(measure: Callable[[Factors, int, int], float], factors: Factors,
          steps: int, column: int) -> float:
     """The number of one seed."""
@@ -107,6 +112,8 @@ EXPERIMENT = Experiment(
              " need it?",
     columns=["start, steps", *(f"seed {seed}" for seed in range(5))],
     rows={"no warm-up: length of the first step": (first, none, 300),
+          "only the means: length of the first step": (
+              first_of_run, means_first, 300),
           "warm-up: length of the first step": (first, warmed, 300),
           "no warm-up, 300": (end, none, 300),
           "only the means warm up, 300": (end, means_first, 300),
@@ -122,6 +129,9 @@ EXPERIMENT = Experiment(
         "the first step: a quarter of the weights, or half a percent":
             lambda table: min(table["no warm-up: length of the first step"])
             > 0.2 and max(table["warm-up: length of the first step"]) < 0.01,
+        "filled means: still more than a tenth":
+            lambda table: min(table[
+                "only the means: length of the first step"]) > 0.1,
         "300 steps: each with warm-up below each without":
             lambda table: max(table["warm-up, 300"])
             < min(table["no warm-up, 300"]),
