@@ -65,7 +65,6 @@ def test_the_kept_memories_answer_as_their_lines_say():
         assert right > 0.9 if lasts else right < 0.6
 
 
-<<<<<<< HEAD
 def test_a_sum_loses_no_less_where_the_thanks_stay_true():
     """Chapter 19 changes a giver; in 59 of 400 stories this makes "he thanked
     her" false as well."""
@@ -86,7 +85,8 @@ def test_a_sum_loses_no_less_where_the_thanks_stay_true():
                      for texts in zip(*both, strict=True))
     lost = np.array(before, float) - after
     assert lost[true].mean() >= lost.mean() > 0.25
-=======
+
+
 def test_the_committed_model_expects_the_giver_as_a_receiver():
     """Chapter 14: one of eight names, not one of seven, after "to"."""
     model, chances = kite.load(), []
@@ -96,4 +96,3 @@ def test_the_committed_model_expects_the_giver_as_a_receiver():
         chances += [p[i, ids[i - 4]].item()
                     for i, word in enumerate(words) if word == "to"]
     assert len(chances) == 300 and abs(np.mean(chances) - 1 / 8) < 0.005
->>>>>>> m0914
