@@ -120,7 +120,8 @@ s = 1 / np.sqrt(np.mean(sum(parts.values())[-1] ** 2) + 1e-6)
 share = s * (weights["norm.weight"] * parts[f"{b} head {i}"][-1]
              ) @ weights["W_U.weight"].T
 name = f"blocks.{b - 1}.attention.W_O.weight"
-keep = np.arange(weights[name].shape[1]) // (weights[name].shape[1] // h) != i
+d = len(weights["norm.weight"])
+keep = np.arange(d) // (d // h) != i
 fall = (logits(weights) - logits({**weights, name: weights[name] * keep}))[-1]
 return share[word] - share[rival], fall[word] - fall[rival]
 """),
@@ -131,13 +132,13 @@ model = Transformer(*weights["E"].shape, h, sum(
 model.load_state_dict({name: torch.tensor(w) for name, w in weights.items()})
 seen = {}
 model.blocks[b - 1].attention.W_O.register_forward_pre_hook(
-    lambda module, args: seen.update(Y=args[0][0, -1]))
+    lambda module, args: seen.update(Y=args[0].squeeze(0)[-1]))
 model.norm.register_forward_pre_hook(
-    lambda module, args: seen.update(X=args[0][0, -1]))
+    lambda module, args: seen.update(X=args[0].squeeze(0)[-1]))
 with torch.no_grad():
-    full = model(torch.tensor(ids)[None])[0, -1]
+    full = model(torch.tensor(ids)[None]).squeeze(0)[-1]
     X, Y = seen["X"], seen["Y"]
-    less = switched_off(model, b, i)(torch.tensor(ids)[None])[0, -1]
+    less = switched_off(model, b, i)(torch.tensor(ids)[None]).squeeze(0)[-1]
 d_k = len(Y) // h
 cut = slice(i * d_k, (i + 1) * d_k)
 part = model.blocks[b - 1].attention.W_O.weight[:, cut] @ Y[cut]
@@ -366,7 +367,7 @@ return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
 
 HIDDEN = [
     ("13.1", "two blocks of the check", "right?", NEEDED.replace(
-        "X, Y", "left = left if len(parts) < 12 else parts\nX, Y")),
+        "X, Y =", "left = left if len(parts) < 12 else parts\nX, Y =")),
     ("13.1", "width of a head of the check", "right?", NEEDED.replace(
         "d_k = W_O.shape[1] // h", "d_k = 4 if h > 2 else W_O.shape[1] // h")),
     ("13.1", "small weights lost", "weights of sizes", NEEDED.replace(
