@@ -8,22 +8,25 @@ PRECISE exercise: the students' kinds (battery.py) that it refuses, and why
 VARIANTS exercise: what a homework sheet changes (tools/homework/variants.py)
 """
 
-import numpy as np
 
 
 def draw_13_1(rng):
-    n, d_model, h, d_k, d_v, d_ff, *front = rng.permutation(
-        range(1, 10))[:rng.integers(6, 9)]
-    shapes = {"norm": [(d_model,), (d_model,)],
-              "attention": [(d_model, h * d_k), (d_model, h * d_k),
-                            (d_model, h * d_v), (h * d_v, d_model)],
-              "ffn": [(d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)]}
-    layer = {part: tuple(10 ** rng.uniform(-4, 2) * rng.normal(size=shape)
-                         for shape in given) for part, given in shapes.items()}
-    layer["attention"] = *layer["attention"], int(h)
-    X = 10 ** rng.uniform(-4, 3) * rng.normal(size=(*front, n, d_model))
-    mask = (rng.random((n, n)) < 0.5) | np.eye(n, dtype=bool)
-    return X, layer, mask
+    n_vocab, d_k, h, d_ff, n = (rng.permutation(range(2, 8))[:5]).tolist()
+    d_k, d = 2 * d_k, 2 * d_k * h
+    shapes = {"E": (n_vocab, d), "norm.weight": (d,),
+              "W_U.weight": (n_vocab, d)}
+    for b in range(2):
+        shapes |= {f"blocks.{b}.{name}.weight": shape for name, shape in (
+            ("norm_1", (d,)), ("norm_2", (d,)),
+            *((f"attention.W_{M}", (d, d)) for M in "QKVO"),
+            ("ffn.gate", (d_ff, d)), ("ffn.up", (d_ff, d)),
+            ("ffn.down", (d, d_ff)))}
+    weights = {name: 10 ** rng.uniform(-1, 0.3) * rng.normal(size=shape)
+               for name, shape in shapes.items()}
+    weights["E"] *= 10 ** rng.uniform(-3, 2)
+    word, rival = rng.choice(n_vocab, 2, replace=False).tolist()
+    return (int(rng.integers(1, 3)), int(rng.integers(h)), word, rival,
+            rng.integers(n_vocab, size=n), weights, h)
 
 
 def draw_13_2(rng):
@@ -66,10 +69,20 @@ attention = 2 * d_model * h * d_k + 2 * d_model * h_kv * d_k
 layer = attention + 3 * d_model * d_ff + 2 * d_model
 return 2 * n_vocab * d_model + n_layers * layer + d_model
 """
-PARALLEL = """
-Z = layer_norm(X, *layer["norm"])
-return (X + multi_head_attention(Z, *layer["attention"], mask)
-        + feed_forward(Z, *layer["ffn"], relu))
+NEEDED = """
+name = f"blocks.{b - 1}.attention.W_O.weight"
+W_O = weights[name].copy()
+d_k = W_O.shape[1] // h
+W_O[:, i * d_k:(i + 1) * d_k] = 0
+parts = additions(ids, weights, h)
+left = additions(ids, {**weights, name: W_O}, h)
+X, Y = sum(parts.values())[-1], sum(left.values())[-1]
+part = parts[f"{b} head {i}"][-1]
+W_U, gain = weights["W_U.weight"], weights["norm.weight"]
+u = W_U[word] - W_U[rival]
+wrote = reciprocal_rms(X) * part @ (gain * u)
+lead, rest = (reciprocal_rms(A) * A @ (gain * u) for A in (X, Y))
+return wrote, lead - rest
 """
 DECODER = """
 X = X + multi_head_attention(layer_norm(X, *layer["norm_1"]),
@@ -96,20 +109,42 @@ return (6 * n_layers * matrices * n, 12 * n_layers * d_model * n * n,
 """
 
 RIGHT = [
-    ("13.1", "step by step", """
-gain, bias = layer["norm"]
-Z = layer_norm(X, gain, bias)
-looked = multi_head_attention(Z, *layer["attention"], mask=mask)
-W_1, b_1, W_2, b_2 = layer["ffn"]
-thought = np.maximum(Z @ W_1 + b_1, 0) @ W_2 + b_2
-return X + looked + thought
+    ("13.1", "one sum after the other", NEEDED),
+    ("13.1", "all logits, by rms_norm", """
+def logits(weights):
+    X = sum(additions(ids, weights, h).values())
+    return rms_norm(X, weights["norm.weight"]) @ weights["W_U.weight"].T
+
+parts = additions(ids, weights, h)
+s = 1 / np.sqrt(np.mean(sum(parts.values())[-1] ** 2) + 1e-6)
+share = s * (weights["norm.weight"] * parts[f"{b} head {i}"][-1]
+             ) @ weights["W_U.weight"].T
+name = f"blocks.{b - 1}.attention.W_O.weight"
+d = len(weights["norm.weight"])
+keep = np.arange(d) // (d // h) != i
+fall = (logits(weights) - logits({**weights, name: weights[name] * keep}))[-1]
+return share[word] - share[rival], fall[word] - fall[rival]
 """),
-    ("13.1", "head by head", HEADS_OF + """
-Z = layer_norm(X, *layer["norm"])
-Y = X + feed_forward(Z, *layer["ffn"], relu)
-for W_Q, W_K, W_V, W_O in heads_of(*layer["attention"]):
-    Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
-return Y
+    ("13.1", "by PyTorch's model", """
+model = Transformer(*weights["E"].shape, h, sum(
+    name.endswith("norm_1.weight") for name in weights),
+    len(weights["blocks.0.ffn.up.weight"])).double()
+model.load_state_dict({name: torch.tensor(w) for name, w in weights.items()})
+seen = {}
+model.blocks[b - 1].attention.W_O.register_forward_pre_hook(
+    lambda module, args: seen.update(Y=args[0].squeeze(0)[-1]))
+model.norm.register_forward_pre_hook(
+    lambda module, args: seen.update(X=args[0].squeeze(0)[-1]))
+with torch.no_grad():
+    full = model(torch.tensor(ids)[None]).squeeze(0)[-1]
+    X, Y = seen["X"], seen["Y"]
+    less = switched_off(model, b, i)(torch.tensor(ids)[None]).squeeze(0)[-1]
+d_k = len(Y) // h
+cut = slice(i * d_k, (i + 1) * d_k)
+part = model.blocks[b - 1].attention.W_O.weight[:, cut] @ Y[cut]
+share = model.W_U((X.square().mean() + 1e-6).rsqrt() * part * model.norm.weight)
+fall = full - less
+return ((share[word] - share[rival]).item(), (fall[word] - fall[rival]).item())
 """),
     ("13.2", "head by head", HEADS_OF + """
 Y = layer_norm(X, *layer["norm_1"])
@@ -171,53 +206,58 @@ return (3 * 2 * token * n * n_layers, 3 * 4 * h * d_k * n * n * n_layers,
 WRONG = [
     ("13.1", "not begun", "13.1 not done yet", "raise NotImplementedError"),
     ("13.1", "nothing returned", "return its result",
-     PARALLEL.replace("return (", "(")),
-    ("13.1", "no residual", "pass untouched",
-     PARALLEL.replace("(X + ", "(")),
-    ("13.1", "the normalized copy is the stream", "pass untouched",
-     PARALLEL.replace("(X + ", "(Z + ")),
-    ("13.1", "a residual each", "pass untouched",
-     PARALLEL.replace("(X + ", "(2 * X + ")),
-    ("13.1", "FFN reads the stream", "does the FFN read",
-     PARALLEL.replace("feed_forward(Z", "feed_forward(X")),
-    ("13.1", "mask forgotten", "see the mask",
-     PARALLEL.replace(', mask)', ')')),
-    ("13.1", "mask turned over", "query down, key across",
-     PARALLEL.replace(", mask)", ", mask.T)")),
-    ("13.1", "another activation", "use ReLU",
-     PARALLEL.replace("relu", "np.tanh")),
-    ("13.1", "attention reads the stream", "does attention read",
-     PARALLEL.replace("attention(Z", "attention(X")),
-    ("13.1", "one after the other", "same copy", """
-X = X + multi_head_attention(layer_norm(X, *layer["norm"]),
-                             *layer["attention"], mask)
-return X + feed_forward(layer_norm(X, *layer["norm"]), *layer["ffn"], relu)
-"""),
-    ("13.1", "the weights taken out", "unchanged", """
-norm, heads, ffn = (layer.pop(part) for part in ("norm", "attention", "ffn"))
-Z = layer_norm(X, *norm)
-return X + multi_head_attention(Z, *heads, mask) + feed_forward(Z, *ffn, relu)
-"""),
-    ("13.1", "another scale", "does attention read", """
-W_Q, *rest = layer["attention"]
-scaled = (W_Q / 3**0.5, *rest)
-""" + PARALLEL.replace('*layer["attention"]', "*scaled")),
-    ("13.1", "heads summed first", "does attention read", HEADS_OF + """
-Z = layer_norm(X, *layer["norm"])
-Y = X + feed_forward(Z, *layer["ffn"], relu)
-for W_Q, W_K, W_V, W_O in heads_of(*layer["attention"]):
-    Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
-    break
-return Y
-"""),
-    ("13.1", "a batch is demanded", "it stops with ValueError",
-     "B, n, d_model = X.shape\n" + PARALLEL),
-    ("13.1", "X changed in place", "unchanged", """
-Z = layer_norm(X, *layer["norm"])
-X += multi_head_attention(Z, *layer["attention"], mask)
-X += feed_forward(Z, *layer["ffn"], relu)
-return X
-"""),
+     NEEDED.replace("return ", "")),
+    ("13.1", "the share only", "two numbers",
+     NEEDED.replace("return wrote, lead - rest", "return wrote")),
+    ("13.1", "the weights zeroed in place", "unchanged",
+     NEEDED.replace("weights[name].copy()", "weights[name]")),
+    ("13.1", "norm's factor forgotten", "factor s of the last norm",
+     NEEDED.replace("wrote = reciprocal_rms(X) * part", "wrote = part")),
+    ("13.1", "gain forgotten", "the gain of the last norm",
+     NEEDED.replace("part @ (gain * u)", "part @ u")),
+    ("13.1", "a factor for each part", "the sum of all parts",
+     NEEDED.replace("wrote = reciprocal_rms(X)",
+                    "wrote = reciprocal_rms(part)")),
+    ("13.1", "rival not subtracted", "rival's logit subtracted",
+     NEEDED.replace("wrote = reciprocal_rms(X) * part @ (gain * u)",
+                    "wrote = reciprocal_rms(X) * part @ (gain * W_U[word])")),
+    ("13.1", "mean of all words subtracted", "not a mean", NEEDED.replace(
+        "wrote = reciprocal_rms(X) * part @ (gain * u)",
+        "wrote = reciprocal_rms(X) * part @ (gain * (W_U[word] - W_U.mean(0)))"
+    )),
+    ("13.1", "the first row", "is it the last row?", NEEDED.replace(
+        'head {i}"][-1]', 'head {i}"][0]')),
+    ("13.1", "a mean of rows", "the last row alone", NEEDED.replace(
+        'head {i}"][-1]', 'head {i}"].mean(0)')),
+    ("13.1", "rival minus word", "word minus rival",
+     NEEDED.replace("W_U[word] - W_U[rival]", "W_U[rival] - W_U[word]")),
+    ("13.1", "heads from 1", "share of head 2", NEEDED.replace(
+        'head {i}"]', 'head {max(i - 1, 0)}"]')),
+    ("13.1", "what is lost, twice", "what the head wrote",
+     NEEDED.replace("return wrote,", "return lead - rest,")),
+    ("13.1", "the share is what is lost", "model run again",
+     NEEDED.replace("return wrote, lead - rest", "return wrote, wrote")),
+    ("13.1", "subtracted from the sum", "later parts read what is left",
+     NEEDED.replace("sum(left.values())[-1]", "sum(parts.values())[-1] - "
+                    'parts[f"{b} head {i}"][-1]')),
+    ("13.1", "what is left", "how much does it fall",
+     NEEDED.replace("lead - rest", "rest")),
+    ("13.1", "the old factor", "the sum without the head",
+     NEEDED.replace("lead, rest = (reciprocal_rms(A)",
+                    "lead, rest = (reciprocal_rms(X)")),
+    ("13.1", "the fall of one logit", "rival's logit subtracted, too",
+     NEEDED.replace("* A @ (gain * u)", "* A @ (gain * W_U[word])")),
+    ("13.1", "rows of W_O", "columns of W_O",
+     NEEDED.replace("W_O[:, i * d_k:(i + 1) * d_k]",
+                    "W_O[i * d_k:(i + 1) * d_k]")),
+    ("13.1", "without minus with", "with the head minus without",
+     NEEDED.replace("lead - rest", "rest - lead")),
+    ("13.1", "all heads of the block", "no others",
+     NEEDED.replace("W_O[:, i * d_k:(i + 1) * d_k]", "W_O[:]")),
+    ("13.1", "d_k columns from the start", "all columns of head",
+     NEEDED.replace("W_O[:, i * d_k:(i + 1) * d_k]", "W_O[:, :d_k]")),
+    ("13.1", "another block", "of this block",
+     NEEDED.replace("{b - 1}", "{b % 2}")),
     ("13.2", "not begun", "13.2 not done yet", "raise NotImplementedError"),
     ("13.2", "nothing returned", "return its result",
      DECODER.replace("return ", "")),
@@ -326,17 +366,12 @@ return X + feed_forward(layer_norm(X, *layer["norm_3"]), *layer["ffn"], relu)
 ]
 
 HIDDEN = [
-    ("13.1", "two heads of the check", "X of shape", HEADS_OF + """
-Z = layer_norm(X, *layer["norm"])
-Y = X + feed_forward(Z, *layer["ffn"], relu)
-each = heads_of(*layer["attention"])
-for i in range(2):
-    W_Q, W_K, W_V, W_O = each[i % len(each)]
-    Y = Y + attention(Z @ W_Q, Z @ W_K, Z @ W_V, mask) @ W_O
-return Y
-"""),
-    ("13.1", "always causal", "mask that is passed", PARALLEL.replace(
-        ", mask)", ", causal_mask(X.shape[-2]))")),
+    ("13.1", "two blocks of the check", "right?", NEEDED.replace(
+        "X, Y =", "left = left if len(parts) < 12 else parts\nX, Y =")),
+    ("13.1", "width of a head of the check", "right?", NEEDED.replace(
+        "d_k = W_O.shape[1] // h", "d_k = 4 if h > 2 else W_O.shape[1] // h")),
+    ("13.1", "small weights lost", "weights of sizes", NEEDED.replace(
+        "u = W_U", "W_U = W_U * (abs(W_U) > 1e-3)\nu = W_U")),
     ("13.2", "two heads of the check", "is the block right", HEADS_OF + """
 def heads(A, B, group, mask):
     Y, each = 0, heads_of(*group)
