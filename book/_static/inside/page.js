@@ -111,7 +111,9 @@
 
   const nowIs = () => {
     const off = missing()
-    return "now" + (off.length > 1 ? `, ${off.length} parts off` : off.length
+    const alone = [...on.heads.flat(), ...on.ffn].filter(is => !is).length +
+      off.filter(name => name === "norms" || name in WHOLE).length
+    return "now" + (off.length > 1 ? `, ${alone} parts off` : off.length
       ? `, without ${off[0]}` : on.norm === "folded" ? ", norms folded" : "")
   }
 
@@ -124,8 +126,6 @@
       on.norm = off === "norm" ? "off" : off
     } else on[off] = false
   }
-  const offName = off => off.includes(".") ? partName(off[0] - 1, off[2])
-    : off.startsWith("ffn") ? partName(off[3] - 1, 4) : off
   // The first part without which the model says another word here
   const PARTS = [..."12"].flatMap(b => [..."0123"].map(i => `${b}.${i}`))
     .concat("ffn1", "ffn2", Object.keys(WHOLE), "norm")
@@ -325,7 +325,7 @@
     const off = changes(), part = off || breaks(t)
     reset.textContent = off ? "Switch everything on"
       : part ? `${ask.who && ask.who !== answers[0].word.textContent
-        ? "Change" : "Break"} it: ${offName(part)} off`
+        ? "Change" : "Break"} it: one part off`
       : "No part alone changes this word"
     reset.disabled = !off && !part
     reset.classList.toggle("first", !off)
@@ -680,13 +680,18 @@
   // As wide as the box, and no higher or lower after it.
   new ResizeObserver(() => { if (now) redraw() }).observe(answer)
 
-  // "Show it": a state named by a button of the text
-  document.querySelectorAll("button[data-show]").forEach((made, k) => {
-    const place = made.closest("details")
-    place.id = `question-${k + 1}`
+  // "Set it up" and "Show it": a state named by a button of the text
+  let questions = 0
+  document.querySelectorAll("button[data-begin], button[data-show]"
+  ).forEach(made => {
+    const question = made.closest("details")?.previousElementSibling
+      ?? made.closest("p")
+    const number = question.id ? questions : ++questions
+    question.id = `question-${number}`
     made.hidden = false
     made.addEventListener("click", () => {
-      const wish = new URLSearchParams(made.dataset.show)
+      const wish = new URLSearchParams(made.dataset.show ?? made.dataset.begin)
+      box.scrollIntoView()
       choose(wish.get("model") ?? "kite", () => {
         Object.assign(on, Inside.everything(model))
         for (const off of wish.get("off")?.split(",") ?? []) switchOff(off, on)
@@ -697,12 +702,12 @@
           chosen.head = [b - 1, Number(i)]
         }
         begin(words, (wish.get("at") ?? words.length) - 1)
-        back.href = `#${place.id}`
-        back.textContent = `back to question ${k + 1}`
+        replace.checked = builder.open = wish.has("replace")
+        back.href = `#${question.id}`
+        back.textContent = `back to question ${number}`
         back.hidden = false
+        line.children[pinned]?.focus({ preventScroll: true })
       })
-      box.scrollIntoView()
-      line.children[pinned]?.focus({ preventScroll: true })
     })
   })
 })()
