@@ -289,7 +289,7 @@
     else switchOff(breaks(chosen.at), on)
     changed()
   }, { class: "reset" })
-  const back = make("a", { class: "back", hidden: true })
+  const back = make("a", { class: "back", href: "#inside", hidden: true })
   const answer = make("div", { class: "answer" }, after, back,
     ...answers.map(({ title, word, p, verdict }) => make("p", {},
       make("small", {}, title, " ", verdict), word, " ", p)), reset)
@@ -550,6 +550,7 @@
   const reasons = make("span", { class: "reasons" }, "why: ",
     ...Object.values(MODELS).map(([title]) => {
       const link = why(title)
+      link.hidden = title !== MODELS.kite[0]
       shows.push(() => { link.hidden = title !== MODELS[chosen.name][0] })
       return link
     }))
