@@ -62,6 +62,8 @@ class Tab:
         """Make the window as wide, and let the page know."""
         self.size(width, height)
         assert self.wait("width => innerWidth === width", width)
+        self.evaluate("() => new Promise(done => requestAnimationFrame("
+                      "() => requestAnimationFrame(() => done(true))))")
 
     def wait(self, function, given=None):
         return self.evaluate(WAIT % function, given)
@@ -91,6 +93,7 @@ class Chromium(Tab):
         self.tab.goto(path.as_uri())
 
     def reload(self):
+        self.tab.wait_for_timeout(1000)     # for what a page from disk keeps
         self.tab.reload()
 
     def errors(self):

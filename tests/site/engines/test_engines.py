@@ -56,6 +56,7 @@ def arrive(tab, site, page, width=1280):
     tab.resize(width)
     tab.open(site / f"{page}.html")
     tab.evaluate(LOADED)
+    assert tab.wait("() => !document.querySelector('.inside.waiting')")
 
 
 @each_page
