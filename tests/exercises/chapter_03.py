@@ -81,6 +81,17 @@ return np.stack([(a * b).sum(axis=-1), (a * c).sum(axis=-1)])
 """),
 ]
 
+ALIKE = """
+demos, size = [], np.linalg.norm
+for second in (W, V):
+    a, b, row = X[..., 0, :], X[..., 1, :], []
+    for A, B in zip(W, second):
+        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
+        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
+            b, axis=-1))
+    demos.append(row)
+return np.array(demos)
+"""
 WRONG = [
     ("3.1", "scale 1", "and the mean logarithm", """
 return 1, (2 / 1.01) ** 0.5, 0.5**0.5
@@ -248,17 +259,8 @@ for second in (W, V):
     demos.append(row)
 return np.array(demos)
 """),
-    ("3.3", "a mean over two lengths", "take the same", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.mean(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
+    ("3.3", "a mean over two lengths", "take the same",
+     ALIKE.replace("sum", "mean")),
     ("3.3", "squared lengths", "root of the sum of the squares", """
 demos, size = [], np.linalg.norm
 for second in (W, V):
@@ -282,17 +284,8 @@ for second in (W, V):
     demos.append(row)
 return np.array(demos)
 """),
-    ("3.3", "one minus the cosine", "does their difference", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return 1 - np.array(demos)
-"""),
+    ("3.3", "one minus the cosine", "does their difference",
+     ALIKE.replace("return np", "return 1 - np")),
     ("3.3", "the length of the difference", "does their difference", """
 demos, size = [], np.linalg.norm
 for second in (W, V):
@@ -303,17 +296,8 @@ for second in (W, V):
     demos.append(row)
 return np.array(demos)
 """),
-    ("3.3", "the angle", "not its cosine", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.arccos(demos)
-"""),
+    ("3.3", "the angle", "not its cosine",
+     ALIKE.replace("array", "arccos")),
     ("3.3", "the correlation", "subtracts no mean", """
 demos, size = [], np.linalg.norm
 for second in (W, V):
@@ -326,17 +310,10 @@ for second in (W, V):
     demos.append(row)
 return np.array(demos)
 """),
-    ("3.3", "the mean over the batch", "do you average over the pairs", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos).reshape(2, len(W), -1).mean(axis=-1)
-"""),
+    ("3.3", "the mean over the batch", "do you average over the pairs",
+     ALIKE.replace(
+         "demos)\n",
+         "demos).reshape(2, len(W), -1).mean(axis=-1)\n")),
     ("3.3", "the batch, for each pair", "do you average over the pairs", """
 demos, size = [], np.linalg.norm
 for second in (W, V):
@@ -358,28 +335,10 @@ for second in (W, V):
     demos.append(row)
 return np.array(demos)
 """),
-    ("3.3", "the slip first", "the slip second", """
-demos, size = [], np.linalg.norm
-for second in (V, W):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "no slip", "which token meets V", """
-demos, size = [], np.linalg.norm
-for second in (W, W):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
+    ("3.3", "the slip first", "the slip second",
+     ALIKE.replace("W, V", "V, W")),
+    ("3.3", "no slip", "which token meets V",
+     ALIKE.replace("V", "W")),
     ("3.3", "both meet V", "which token meets V", """
 def one(W, V):
     a, b, row = X[..., 0, :], X[..., 1, :], []
@@ -398,85 +357,34 @@ def one(W, V):
     return row
 return np.array([one(W, W), one(V, W)])
 """),
-    ("3.3", "without ReLU", "where is the ReLU", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = a @ A, b @ B
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "the ReLU before the matrix", "behind each layer", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a, 0) @ A, np.maximum(b, 0) @ B
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "each layer from the start", "the one before it returned", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = (np.maximum(X[..., i, :] @ M, 0) for i, M in ((0, A), (1, B)))
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "transposed matrices", "is it x @ W", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A.T, 0), np.maximum(b @ B.T, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "the start counted", "cosine of the start", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], [
-        cosine(X)]
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "in place", "as they were", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    X /= np.linalg.norm(X, axis=-1, keepdims=True)
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.array(demos)
-"""),
-    ("3.3", "axes in another order", "is the shape", """
-demos, size = [], np.linalg.norm
-for second in (W, V):
-    a, b, row = X[..., 0, :], X[..., 1, :], []
-    for A, B in zip(W, second):
-        a, b = np.maximum(a @ A, 0), np.maximum(b @ B, 0)
-        row.append(np.sum(a * b, axis=-1) / size(a, axis=-1) / size(
-            b, axis=-1))
-    demos.append(row)
-return np.moveaxis(demos, 0, -1)
-"""),
+    ("3.3", "without ReLU", "where is the ReLU",
+     ALIKE.replace(
+         "np.maximum(a @ A, 0), np.maximum(b @ B, 0)",
+         "a @ A, b @ B")),
+    ("3.3", "the ReLU before the matrix", "behind each layer",
+     ALIKE.replace(
+         "a @ A, 0), np.maximum(b @ B, 0)",
+         "a, 0) @ A, np.maximum(b, 0) @ B")),
+    ("3.3", "each layer from the start", "the one before it returned",
+     ALIKE.replace(
+         "np.maximum(a @ A, 0), np.maximum(b @ B, 0",
+         "(np.maximum(X[..., i, :] @ M, 0) for i, M in ((0, A), (1, B))")),
+    ("3.3", "transposed matrices", "is it x @ W",
+     ALIKE.replace(
+         "A, 0), np.maximum(b @ B",
+         "A.T, 0), np.maximum(b @ B.T")),
+    ("3.3", "the start counted", "cosine of the start",
+     ALIKE.replace(
+         "    a, b, row = X[..., 0, :], X[..., 1, :], []\n",
+         "    a, b, row = X[..., 0, :], X[..., 1, :], [\n"
+         "        cosine(X)]\n")),
+    ("3.3", "in place", "as they were",
+     ALIKE.replace(
+         "    a, b, row = X[..., 0, :], X[..., 1, :], []\n",
+         "    X /= np.linalg.norm(X, axis=-1, keepdims=True)\n"
+         "    a, b, row = X[..., 0, :], X[..., 1, :], []\n")),
+    ("3.3", "axes in another order", "is the shape",
+     ALIKE.replace("array(demos", "moveaxis(demos, 0, -1")),
     ("3.3", "nothing returned", "return its result", """
 demos = cosine(X)
 """),
